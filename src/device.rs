@@ -2,12 +2,15 @@
 //!
 //! Everything else takes a `&Device` and cannot tell which one it was given.
 
+mod epilogue;
 #[cfg(feature = "webgpu")]
 mod gpu_kernels;
 
 pub use burn::tensor::Device;
+pub use epilogue::Epilogue;
+
 use burn::tensor::Tensor;
-use burn::tensor::module::linear;
+use burn::tensor::module::{self, linear};
 
 /// The CPU, by Burn's Flex backend; the same natively and in the browser.
 #[must_use]
@@ -38,17 +41,48 @@ pub fn affine<const D: usize>(
     matrix: Tensor<2>,
     bias: Option<Tensor<1>>,
 ) -> Tensor<D> {
+    let fused = fused_affine(&input, &matrix, bias.as_ref(), Epilogue::Nothing);
+    fused.unwrap_or_else(|| linear(input, matrix, bias))
+}
+
+/// [`affine`] and what follows it in one step, where the device has a kernel for it: the browser's GPU.
+///
+/// # Shapes
+///
+/// As of [`affine`].
+#[cfg_attr(
+    not(feature = "webgpu"),
+    expect(unused_variables, reason = "only the browser's GPU has such a kernel")
+)]
+pub fn fused_affine<const D: usize>(
+    input: &Tensor<D>,
+    matrix: &Tensor<2>,
+    bias: Option<&Tensor<1>>,
+    epilogue: Epilogue<'_, D>,
+) -> Option<Tensor<D>> {
     #[cfg(feature = "webgpu")]
-    {
-        let [d_in, d_out] = matrix.dims();
-        let mut shape = input.shape();
-        let rows = input.clone().reshape([-1, d_in as i64]);
-        if let Some(output) = gpu_kernels::product(&rows, &matrix, bias.as_ref()) {
-            shape[D - 1] = d_out;
-            return output.reshape(shape);
-        }
+    return gpu_kernels::product(input, matrix, bias, epilogue);
+    #[cfg(not(feature = "webgpu"))]
+    None
+}
+
+/// `(x − mean) / √(variance + ε) · γ + β` over the last dimension. On the browser's GPU by a kernel of our own.
+///
+/// # Shapes
+///
+/// - `input`, output: `[..., width]`
+/// - `gamma`, `beta`: `[width]`
+pub fn layer_norm<const D: usize>(
+    input: Tensor<D>,
+    gamma: Tensor<1>,
+    beta: Tensor<1>,
+    epsilon: f64,
+) -> Tensor<D> {
+    #[cfg(feature = "webgpu")]
+    if let Some(output) = gpu_kernels::layer_norm(&input, [&gamma, &beta], epsilon) {
+        return output;
     }
-    linear(input, matrix, bias)
+    module::layer_norm(input, gamma, Some(beta), epsilon)
 }
 
 /// `softmax(q kᵀ / √head_width + bias) v` for each head in one step, where the device has a kernel for it: the

@@ -24,6 +24,15 @@ pub enum Activation {
 }
 
 impl Activation {
+    /// The name that configurations of transformers give it, and kernels of the browser's GPU, too.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::QuickGelu => "quick_gelu",
+            Self::Gelu => "gelu",
+            Self::GeluTanh => "gelu_pytorch_tanh",
+        }
+    }
+
     /// The activation of each value of a tensor, of any shape.
     pub(crate) fn forward<const D: usize>(self, values: Tensor<D>) -> Tensor<D> {
         match self {

@@ -8,7 +8,7 @@ use burn::tensor::Tensor;
 
 use super::activation::Activation;
 use super::gemm::{Kernel, PackedMatrix, Panels};
-use crate::device::affine;
+use crate::device::{Epilogue, affine, fused_affine};
 
 /// `x W + b`, as [`Linear`].
 #[derive(Module, Debug)]
@@ -54,8 +54,38 @@ impl Dense {
         let bias = self.bias.as_ref().map(Param::val);
         match &self.packed {
             Some(packed) => packed.multiply(input, bias, |output| activation.apply(output)),
-            None => activation.forward(affine(input, self.weight.val(), bias)),
+            None => self
+                .fused(&input, Epilogue::Apply(activation.name()))
+                .unwrap_or_else(|| activation.forward(self.forward(input))),
         }
+    }
+
+    /// `onto` and [`forward`](Self::forward) of the input.
+    ///
+    /// # Shapes
+    ///
+    /// - input: `[..., d_in]`
+    /// - `onto`, output: `[..., d_out]`
+    pub(crate) fn forward_onto<const D: usize>(
+        &self,
+        onto: Tensor<D>,
+        input: Tensor<D>,
+    ) -> Tensor<D> {
+        self.fused(&input, Epilogue::Add(&onto))
+            .unwrap_or_else(|| onto + self.forward(input))
+    }
+
+    /// [`forward`](Self::forward) and what follows it in one step, where the layer's device has a kernel for that.
+    fn fused<const D: usize>(
+        &self,
+        input: &Tensor<D>,
+        epilogue: Epilogue<'_, D>,
+    ) -> Option<Tensor<D>> {
+        if self.packed.is_some() {
+            return None;
+        }
+        let bias = self.bias.as_ref().map(Param::val);
+        fused_affine(input, &self.weight.val(), bias.as_ref(), epilogue)
     }
 
     /// Takes a matrix `[d_out, d_in]`, and packs it; the layer is on the CPU.
@@ -68,6 +98,20 @@ impl Dense {
         };
         self.packed = Some(Arc::new(PackedMatrix::new(panels, d_out, kernel)));
     }
+}
+
+/// Burn's layer `x W + b`, by the device's own kernel where it has one.
+///
+/// # Shapes
+///
+/// - input: `[..., d_in]`
+/// - output: `[..., d_out]`
+pub(super) fn forward_linear<const D: usize>(layer: &Linear, input: Tensor<D>) -> Tensor<D> {
+    affine(
+        input,
+        layer.weight.val(),
+        layer.bias.as_ref().map(Param::val),
+    )
 }
 
 /// `[d_out, d_in]` row-major → `[d_in, d_out]` row-major.

@@ -10,5 +10,6 @@ pub mod dense;
 pub mod efficientnet;
 pub mod encoder;
 pub mod gemm;
+pub mod layer_norm;
 pub mod parameters;
 mod vector;

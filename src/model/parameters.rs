@@ -4,11 +4,12 @@
 //! that list. Saving hands out tensor *handles*: reading them back is for `inference` and `train`.
 
 use burn::module::Param;
-use burn::nn::{LayerNorm, Linear};
+use burn::nn::Linear;
 use burn::tensor::{Tensor, TensorData};
 
 use super::dense::{Dense, transpose};
 use super::gemm::Kernel;
+use super::layer_norm::LayerNorm;
 use crate::error::{Error, Result, refuse, refuse_if};
 
 /// A tensor on the host, in a file's layout.
@@ -129,7 +130,7 @@ pub trait ParameterVisitor {
     /// As [`visit`](Self::visit).
     fn visit_layer_norm(&mut self, name: &str, norm: &mut LayerNorm) -> Result<()> {
         self.visit(&format!("{name}.weight"), Layout::Same, &mut norm.gamma)?;
-        self.visit_bias(name, &mut norm.beta)
+        self.visit(&format!("{name}.bias"), Layout::Same, &mut norm.beta)
     }
 }
 

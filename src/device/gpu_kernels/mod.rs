@@ -1,9 +1,9 @@
-//! Products and attention on the browser's GPU, by kernels of our own.
+//! Products, attention and layer norms on the browser's GPU, by kernels of our own.
 //!
 //! Without matrix units Burn's product gives each tile of the output to 32 threads, which bring rows and columns into
 //! shared memory step by step and wait for each other at each step. For the few rows of captions and pictures that is
 //! slow: on a software adapter a tenth of what threads reach that read for themselves. And attention is twenty
-//! dispatches there, each of which costs the host some tens of microseconds.
+//! dispatches there and a layer norm ten, each of which costs the host some tens of microseconds.
 
 use burn::backend::wgpu::{
     CubeBackend, CubeDim, CubeTensor, KernelSource, SourceKernel, SourceTemplate, into_contiguous,
@@ -12,6 +12,8 @@ use burn::cubecl::CubeCount;
 use burn::cubecl::prelude::KernelId;
 use burn::cubecl::server::{KernelArguments, MetadataBindingInfo};
 use burn::tensor::{DType, Shape, Tensor};
+
+use super::epilogue::Epilogue;
 
 /// Threads of a workgroup, along columns and along rows.
 const WORKGROUP: [u32; 2] = [16, 4];
@@ -23,16 +25,23 @@ const PRODUCT_ROWS: u32 = 4;
 /// A kernel, which is the same for all sizes: they come in its last buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum GpuKernel {
-    Product,
+    /// With the name of the function in `activation.wgsl` that its output goes through.
+    Product(&'static str),
     Attention,
+    LayerNorm,
 }
 
 impl KernelSource for GpuKernel {
     fn source(&self) -> SourceTemplate {
-        let template = SourceTemplate::new(match self {
-            Self::Product => include_str!("product.wgsl"),
-            Self::Attention => include_str!("attention.wgsl"),
-        });
+        let template = match self {
+            Self::Product(function) => SourceTemplate::new(concat!(
+                include_str!("activation.wgsl"),
+                include_str!("product.wgsl")
+            ))
+            .register("function", *function),
+            Self::Attention => SourceTemplate::new(include_str!("attention.wgsl")),
+            Self::LayerNorm => SourceTemplate::new(include_str!("layer_norm.wgsl")),
+        };
         let [along_columns, along_rows] = WORKGROUP.map(|threads| threads.to_string());
         template
             .register("along_columns", along_columns)
@@ -48,30 +57,70 @@ impl KernelSource for GpuKernel {
     }
 }
 
-/// `rows · matrix + bias`, if there is one; nothing where the tensors are not on the GPU or of sizes that no four
-/// divide.
+/// `input · matrix + bias`, if there is one, and what follows; nothing where the tensors are not on the GPU or of
+/// sizes that no four divide.
 ///
 /// # Shapes
 ///
-/// - `rows`: `[n, d_in]`
+/// - `input`: `[..., d_in]`
 /// - `matrix`: `[d_in, d_out]`
 /// - `bias`: `[d_out]`
-/// - output: `[n, d_out]`
-pub(super) fn product(
-    rows: &Tensor<2>,
+/// - output: `[..., d_out]`
+pub(super) fn product<const D: usize>(
+    input: &Tensor<D>,
     matrix: &Tensor<2>,
     bias: Option<&Tensor<1>>,
-) -> Option<Tensor<2>> {
-    let ([n_rows, d_in], [_, d_out]) = (rows.dims(), matrix.dims());
-    let [n, inner, width] = whole([n_rows, d_in, d_out])?;
-    let (rows, has_bias) = (on_gpu(rows)?, u32::from(bias.is_some()));
-    let bias = or_any(bias, &rows)?;
+    epilogue: Epilogue<'_, D>,
+) -> Option<Tensor<D>> {
+    let [d_in, d_out] = matrix.dims();
+    let mut shape = input.shape();
+    let [n_rows, inner, width] = whole([shape.num_elements() / d_in, d_in, d_out])?;
+    shape[D - 1] = d_out;
+    let (onto, function) = match epilogue {
+        Epilogue::Nothing => (None, "unchanged"),
+        Epilogue::Add(onto) => (Some(onto), "unchanged"),
+        Epilogue::Apply(function) => (None, function),
+    };
+    let rows = on_gpu(input)?;
+    let [has_bias, has_onto] = [bias.is_some(), onto.is_some()].map(u32::from);
+    let (bias, onto) = (or_any(bias, &rows)?, or_any(onto, &rows)?);
     let output = launch(
-        GpuKernel::Product,
-        [rows, on_gpu(matrix)?, bias],
-        &[n, inner, width, has_bias],
-        [width / COLUMNS, n.div_ceil(PRODUCT_ROWS)],
-        Shape::new([n_rows, d_out]),
+        GpuKernel::Product(function),
+        [rows, on_gpu(matrix)?, bias, onto],
+        &[n_rows, inner, width, has_bias, has_onto, 0],
+        workgroups_of([width / COLUMNS, n_rows.div_ceil(PRODUCT_ROWS)]),
+        shape,
+    );
+    Some(Tensor::from_primitive::<CubeBackend>(output))
+}
+
+/// `(x − mean) / √(variance + ε) · γ + β` over the last dimension; nothing where the tensors are not on the GPU, of
+/// sizes that no four divide, or of more rows than a GPU takes workgroups.
+///
+/// # Shapes
+///
+/// - `input`, output: `[..., width]`
+/// - `gamma`, `beta`: `[width]`
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the kernel computes in floats of four bytes"
+)]
+pub(super) fn layer_norm<const D: usize>(
+    input: &Tensor<D>,
+    [gamma, beta]: [&Tensor<1>; 2],
+    epsilon: f64,
+) -> Option<Tensor<D>> {
+    let (shape, [columns]) = (input.shape(), gamma.dims());
+    let [n_rows, width, _] = whole([shape.num_elements() / columns, columns, columns])?;
+    if n_rows > u32::from(u16::MAX) {
+        return None;
+    }
+    let output = launch(
+        GpuKernel::LayerNorm,
+        [on_gpu(input)?, on_gpu(gamma)?, on_gpu(beta)?],
+        &[width, (epsilon as f32).to_bits()],
+        [n_rows, 1],
+        shape,
     );
     Some(Tensor::from_primitive::<CubeBackend>(output))
 }
@@ -124,18 +173,24 @@ pub(super) fn attention(
         GpuKernel::Attention,
         [query, on_gpu(key)?, on_gpu(value)?, bias],
         sizes.as_flattened(),
-        [columns / COLUMNS, n_rows],
+        workgroups_of([columns / COLUMNS, n_rows]),
         Shape::new([n, n_queries, width]),
     );
     Some(Tensor::from_primitive::<CubeBackend>(output))
 }
 
-/// Runs a kernel with a thread for each of so many columns and rows.
+/// Numbers of workgroups that have a thread for each of so many columns and rows.
+fn workgroups_of([columns, rows]: [u32; 2]) -> [u32; 2] {
+    let [along_columns, along_rows] = WORKGROUP;
+    [columns.div_ceil(along_columns), rows.div_ceil(along_rows)]
+}
+
+/// Runs a kernel in so many workgroups, along columns and along rows.
 fn launch<const N: usize>(
     kernel: GpuKernel,
     inputs: [CubeTensor; N],
     sizes: &[u32],
-    [columns, rows]: [u32; 2],
+    [along_columns, along_rows]: [u32; 2],
     shape: Shape,
 ) -> CubeTensor {
     let (client, device) = (inputs[0].client.clone(), inputs[0].device.clone());
@@ -149,12 +204,11 @@ fn launch<const N: usize>(
     let arguments = KernelArguments::new()
         .with_buffers(buffers.collect())
         .with_info(MetadataBindingInfo::custom(sizes.collect()));
-    let [along_columns, along_rows] = WORKGROUP;
-    let count = [columns.div_ceil(along_columns), rows.div_ceil(along_rows)];
-    let kernel = SourceKernel::new(kernel, CubeDim::new_2d(along_columns, along_rows));
+    let [width, height] = WORKGROUP;
+    let kernel = SourceKernel::new(kernel, CubeDim::new_2d(width, height));
     client.launch(
         Box::new(kernel),
-        CubeCount::Static(count[0], count[1], 1),
+        CubeCount::Static(along_columns, along_rows, 1),
         arguments,
     );
     CubeTensor::new_contiguous(client, device, shape, output, DType::F32)

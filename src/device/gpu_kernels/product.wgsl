@@ -1,16 +1,25 @@
-// rows · matrix + bias, if there is one: each thread has four rows and four columns of the output, and reads along the
+// function(rows · matrix + bias) + onto, with what there is of them: each thread has four rows and four columns of the output, and reads along the
 // inner dimension. Rows beyond the last one are read as the last, and not written.
 
-struct Sizes { n_rows: u32, d_in: u32, d_out: u32, has_bias: u32 }
+struct Sizes { n_rows: u32, d_in: u32, d_out: u32, has_bias: u32, has_onto: u32 }
 
 @group(0) @binding(0) var<storage, read> rows: array<vec4<f32>>;
 @group(0) @binding(1) var<storage, read> matrix: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read> bias: array<vec4<f32>>;
-@group(0) @binding(3) var<storage, read_write> output: array<vec4<f32>>;
-@group(0) @binding(4) var<storage, read> sizes: Sizes;
+@group(0) @binding(3) var<storage, read> onto: array<vec4<f32>>;
+@group(0) @binding(4) var<storage, read_write> output: array<vec4<f32>>;
+@group(0) @binding(5) var<storage, read> sizes: Sizes;
 
 fn along(sum: vec4<f32>, row: vec4<f32>, m0: vec4<f32>, m1: vec4<f32>, m2: vec4<f32>, m3: vec4<f32>) -> vec4<f32> {
     return fma(vec4<f32>(row.w), m3, fma(vec4<f32>(row.z), m2, fma(vec4<f32>(row.y), m1, fma(vec4<f32>(row.x), m0, sum))));
+}
+
+fn write(at: u32, sum: vec4<f32>) {
+    var value = {{ function }}(sum);
+    if (sizes.has_onto != 0u) {
+        value += onto[at];
+    }
+    output[at] = value;
 }
 
 @compute @workgroup_size({{ along_columns }}, {{ along_rows }}, 1)
@@ -47,8 +56,8 @@ fn main(@builtin(global_invocation_id) thread: vec3<u32>) {
         sum3 = along(sum3, rows[at3 + i], m0, m1, m2, m3);
     }
     let to = row * width + column;
-    output[to] = sum0;
-    if (row + 1u <= last) { output[to + width] = sum1; }
-    if (row + 2u <= last) { output[to + 2u * width] = sum2; }
-    if (row + 3u <= last) { output[to + 3u * width] = sum3; }
+    write(to, sum0);
+    if (row + 1u <= last) { write(to + width, sum1); }
+    if (row + 2u <= last) { write(to + 2u * width, sum2); }
+    if (row + 3u <= last) { write(to + 3u * width, sum3); }
 }

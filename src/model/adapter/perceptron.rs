@@ -7,6 +7,7 @@ use burn::tensor::{Device, Tensor};
 
 use super::config::AdapterConfig;
 use crate::error::Result;
+use crate::model::dense::forward_linear;
 use crate::model::parameters::ParameterVisitor;
 
 /// A perceptron from features to as many numbers.
@@ -92,8 +93,8 @@ pub(super) fn forward_with(
     let Some((last, hidden)) = layers.split_last() else {
         return rows;
     };
-    let hidden = hidden
-        .iter()
-        .fold(rows, |rows, layer| on_hidden(relu(layer.forward(rows))));
-    last.forward(hidden)
+    let hidden = hidden.iter().fold(rows, |rows, layer| {
+        on_hidden(relu(forward_linear(layer, rows)))
+    });
+    forward_linear(last, hidden)
 }

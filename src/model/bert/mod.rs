@@ -6,13 +6,14 @@
 mod checkpoint;
 
 use burn::module::{Module, Param};
-use burn::nn::{Initializer, LayerNorm};
+use burn::nn::Initializer;
 use burn::tensor::module::embedding;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
 
 use super::activation::Activation;
 use super::clip::transformer::{Block, Transformer, TransformerConfig};
+use super::layer_norm::LayerNorm;
 
 /// Epsilon of every layer norm, far below CLIP's.
 const NORM_EPSILON: f64 = 1e-12;
@@ -217,10 +218,13 @@ fn mean_of_each(captions: &[&[u32]], device: &Device) -> Tensor<2> {
 /// - `tokens`, output: `[n_texts, n_tokens, width]`
 /// - `bias`: added to attention scores, broadcast to `[n_texts, heads, n_tokens, n_tokens]`
 fn post_norm(block: &Block, tokens: Tensor<3>, bias: &Tensor<4>) -> Tensor<3> {
-    let attended = block.attention.forward(tokens.clone(), Some(bias));
-    let tokens = block.attention_norm.forward(tokens + attended);
-    let expanded = block.mlp.forward(tokens.clone());
-    block.mlp_norm.forward(tokens + expanded)
+    let attended = block
+        .attention
+        .forward_onto(tokens.clone(), tokens, Some(bias));
+    let tokens = block.attention_norm.forward(attended);
+    block
+        .mlp_norm
+        .forward(block.mlp.forward_onto(tokens.clone(), tokens))
 }
 
 /// One up to each caption's end, zero after it, `[n_texts, n_tokens]`.

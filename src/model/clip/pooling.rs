@@ -1,10 +1,13 @@
 //! Pooling of an image tower's tokens: in CLIP by a class token, in `SigLIP` by attention.
 
 use burn::module::{Module, Param};
-use burn::nn::{Initializer, LayerNorm, Linear};
+use burn::nn::{Initializer, Linear};
 use burn::tensor::{Device, Tensor};
 
 use super::transformer::{Mlp, TransformerConfig, attend, init_linear, init_projection};
+use crate::device::affine;
+use crate::model::dense::forward_linear;
+use crate::model::layer_norm::LayerNorm;
 
 /// Pooling of an image tower, with the layers that only one kind of it has.
 #[derive(Module, Debug)]
@@ -97,9 +100,10 @@ impl AttentionPool {
         let query = self.project(probe, 0);
         let (key, value) = (self.project(tokens.clone(), 1), self.project(tokens, 2));
         let pooled = attend([query, key, value], self.heads, None); // [n_images, 1, width]
-        let pooled = self.output.forward(pooled);
-        let expanded = self.mlp.forward(self.norm.forward(pooled.clone()));
-        (pooled + expanded).reshape([n_images, width])
+        let pooled = forward_linear(&self.output, pooled);
+        let normal = self.norm.forward(pooled.clone());
+        let pooled = self.mlp.forward_onto(pooled, normal);
+        pooled.reshape([n_images, width])
     }
 
     /// The projection with this index, of query, key and value.
@@ -108,6 +112,6 @@ impl AttentionPool {
         let columns = index * width..(index + 1) * width;
         let weight = self.in_weight.val().slice([0..width, columns.clone()]);
         let bias = self.in_bias.val().slice([columns]);
-        rows.matmul(weight.unsqueeze()) + bias.unsqueeze()
+        affine(rows, weight, Some(bias))
     }
 }

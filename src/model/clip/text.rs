@@ -2,7 +2,7 @@
 //! position.
 
 use burn::module::{Module, Param};
-use burn::nn::{Initializer, LayerNorm, Linear};
+use burn::nn::{Initializer, Linear};
 use burn::tensor::module::embedding;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::token_tree::TokenTree;
 use super::transformer::{Transformer, TransformerConfig, init_linear, init_projection};
 use super::{Activation, Architecture};
+use crate::model::dense::forward_linear;
+use crate::model::layer_norm::LayerNorm;
 
 /// Added to the score of a token that is not looked at. Finite, because shader compilers may assume that no infinity
 /// occurs; large enough that its exponential is exactly zero in f32.
@@ -163,7 +165,7 @@ impl TextTower {
 
     /// The last layer: output of [`pool`](Self::pool), `[n_texts, width]` → features, `[n_texts, embed_dim]`.
     pub fn project(&self, pooled: Tensor<2>) -> Tensor<2> {
-        self.projection.forward(pooled)
+        forward_linear(&self.projection, pooled)
     }
 
     /// The weights of the last layer, `[width, embed_dim]`; where it has a bias, with that as one row more.

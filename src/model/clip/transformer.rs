@@ -1,13 +1,14 @@
 //! The pre-LN transformer that both towers run.
 
 use burn::module::Module;
-use burn::nn::{Initializer, LayerNorm, LayerNormConfig, Linear, LinearConfig};
+use burn::nn::{Initializer, Linear, LinearConfig};
 use burn::tensor::activation::softmax;
 use burn::tensor::{Device, Int, Tensor};
 
 use crate::device::fused_attention;
 use crate::model::activation::Activation;
 use crate::model::dense::Dense;
+use crate::model::layer_norm::LayerNorm;
 
 /// Sizes of a [`Transformer`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -90,9 +91,7 @@ impl TransformerConfig {
     }
 
     pub(crate) fn init_norm(&self, device: &Device) -> LayerNorm {
-        LayerNormConfig::new(self.width)
-            .with_epsilon(self.norm_epsilon)
-            .init(device)
+        LayerNorm::new(self.width, self.norm_epsilon, device)
     }
 
     #[expect(
@@ -164,10 +163,8 @@ fn select_rows(tokens: Tensor<3>, rows: Tensor<1, Int>) -> Tensor<2> {
 
 impl Block {
     fn forward(&self, tokens: Tensor<3>, bias: Option<&Tensor<4>>) -> Tensor<3> {
-        let attended = self
-            .attention
-            .forward(self.attention_norm.forward(tokens.clone()), bias);
-        self.add_mlp(tokens + attended)
+        let normal = self.attention_norm.forward(tokens.clone());
+        self.add_mlp(self.attention.forward_onto(tokens, normal, bias))
     }
 
     /// [`Transformer::forward_rows`] of this block. All tokens attend, also those that are not read: a product with one
@@ -180,19 +177,25 @@ impl Block {
     ) -> Tensor<2> {
         let normal = self.attention_norm.forward(tokens.clone());
         let mixed = select_rows(self.attention.mix(normal, bias), rows.clone());
-        let tokens = select_rows(tokens, rows) + self.attention.output.forward(mixed);
-        self.add_mlp(tokens)
+        let tokens = select_rows(tokens, rows);
+        self.add_mlp(self.attention.output.forward_onto(tokens, mixed))
     }
 
     fn add_mlp<const D: usize>(&self, tokens: Tensor<D>) -> Tensor<D> {
-        let expanded = self.mlp.forward(self.mlp_norm.forward(tokens.clone()));
-        tokens + expanded
+        let normal = self.mlp_norm.forward(tokens.clone());
+        self.mlp.forward_onto(tokens, normal)
     }
 }
 
 impl SelfAttention {
-    pub(crate) fn forward(&self, tokens: Tensor<3>, bias: Option<&Tensor<4>>) -> Tensor<3> {
-        self.output.forward(self.mix(tokens, bias))
+    /// `onto` and what the tokens attend to, `[n, n_tokens, width]` like both inputs.
+    pub(crate) fn forward_onto(
+        &self,
+        onto: Tensor<3>,
+        tokens: Tensor<3>,
+        bias: Option<&Tensor<4>>,
+    ) -> Tensor<3> {
+        self.output.forward_onto(onto, self.mix(tokens, bias))
     }
 
     /// The values of all tokens, mixed as each attends to them; not yet projected.
@@ -240,8 +243,13 @@ pub(crate) fn attend(
 }
 
 impl Mlp {
-    pub(crate) fn forward<const D: usize>(&self, tokens: Tensor<D>) -> Tensor<D> {
+    /// `onto` and the output for the tokens, `[..., width]` like both inputs.
+    pub(crate) fn forward_onto<const D: usize>(
+        &self,
+        onto: Tensor<D>,
+        tokens: Tensor<D>,
+    ) -> Tensor<D> {
         let activated = self.expand.forward_activated(tokens, self.activation);
-        self.contract.forward(activated)
+        self.contract.forward_onto(onto, activated)
     }
 }

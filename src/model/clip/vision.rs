@@ -1,7 +1,7 @@
 //! The image tower: a vision transformer, of CLIP pooled at its class token, of `SigLIP` by attention.
 
 use burn::module::{Module, Param};
-use burn::nn::{LayerNorm, Linear, LinearConfig};
+use burn::nn::{Linear, LinearConfig};
 use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,8 @@ use super::pooling::{AttentionPool, ClassToken, Pooling, normal};
 use super::text::default_mlp_ratio;
 use super::transformer::{Transformer, TransformerConfig};
 use super::{Activation, Architecture};
-use crate::device::affine;
+use crate::model::dense::forward_linear;
+use crate::model::layer_norm::LayerNorm;
 
 /// Channels of a picture: red, green, blue.
 const N_CHANNELS: usize = 3;
@@ -113,9 +114,7 @@ impl VisionTower {
 
     /// Pooled states of pictures, `[n_images, width]`, which [`project`](Self::project) turns into features.
     pub fn pool(&self, images: Tensor<4>) -> Tensor<2> {
-        let Linear { weight, bias } = &self.patch_embedding;
-        let bias = bias.as_ref().map(Param::val);
-        let patches = affine(self.patches(images), weight.val(), bias); // [n_images, n_patches, width]
+        let patches = forward_linear(&self.patch_embedding, self.patches(images)); // [n_images, n_patches, width]
         let positions = self.position_embedding.val().unsqueeze();
         match &self.pooling {
             Pooling::ClassToken(class) => {
@@ -137,7 +136,7 @@ impl VisionTower {
     /// The last layer: output of [`pool`](Self::pool), `[n_images, width]` → features, `[n_images, embed_dim]`.
     pub fn project(&self, pooled: Tensor<2>) -> Tensor<2> {
         match &self.pooling {
-            Pooling::ClassToken(class) => class.projection.forward(pooled),
+            Pooling::ClassToken(class) => forward_linear(&class.projection, pooled),
             Pooling::Attention(_) => pooled,
         }
     }

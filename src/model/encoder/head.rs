@@ -1,14 +1,18 @@
 //! Heads: trained maps from a tower's features to the space that both towers share.
 
 use burn::module::{Module, Param};
-use burn::nn::{Initializer, LayerNorm, LayerNormConfig, LinearConfig};
-use burn::tensor::activation::gelu;
+use burn::nn::{Initializer, LinearConfig};
 use burn::tensor::{Device, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
+use crate::model::activation::Activation;
 use crate::model::dense::Dense;
+use crate::model::layer_norm::LayerNorm;
 use crate::model::parameters::{Layout, ParameterVisitor, Parameters};
+
+/// Epsilon of the layer norm.
+const NORM_EPSILON: f64 = 1e-5;
 
 /// Sizes of a [`Head`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,7 +76,7 @@ impl HeadConfig {
             mean: Initializer::Zeros.init([width], device),
             deviation: Initializer::Ones.init([width], device),
             linear: dense(width, embed_dim),
-            norm: LayerNormConfig::new(width).init(device),
+            norm: LayerNorm::new(width, NORM_EPSILON, device),
             expand: dense(width, self.hidden_width),
             contract: dense(self.hidden_width, embed_dim),
         }
@@ -115,8 +119,10 @@ impl Head {
     ) -> Tensor<2> {
         let centred = self.input.apply(features) - self.mean.val().unsqueeze::<2>();
         let standard = on_input(centred / self.deviation.val().unsqueeze::<2>());
-        let hidden = gelu(self.expand.forward(self.norm.forward(standard.clone())));
-        self.linear.forward(standard) + self.contract.forward(on_hidden(hidden))
+        let normal = self.norm.forward(standard.clone());
+        let hidden = on_hidden(self.expand.forward_activated(normal, Activation::Gelu));
+        self.contract
+            .forward_onto(self.linear.forward(standard), hidden)
     }
 
     /// Takes the mean and the deviation of each feature, which training leaves as they are.

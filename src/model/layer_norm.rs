@@ -1,0 +1,39 @@
+//! Layer normalisation whose ε a kernel of our own can read.
+
+use burn::module::{Module, Param};
+use burn::nn::Initializer;
+use burn::tensor::{Device, Tensor};
+
+use crate::device::layer_norm;
+
+/// `(x − mean) / √(variance + ε) · γ + β` over the last dimension (Ba et al. 2016,
+/// [Layer Normalization](https://arxiv.org/abs/1607.06450)). Burn's module keeps ε to itself.
+#[derive(Module, Debug)]
+pub struct LayerNorm {
+    /// γ, `[width]`.
+    pub gamma: Param<Tensor<1>>,
+    /// β, `[width]`.
+    pub beta: Param<Tensor<1>>,
+    epsilon: f64,
+}
+
+impl LayerNorm {
+    /// γ of ones and β of zeros.
+    #[must_use]
+    pub fn new(width: usize, epsilon: f64, device: &Device) -> Self {
+        Self {
+            gamma: Initializer::Ones.init([width], device),
+            beta: Initializer::Zeros.init([width], device),
+            epsilon,
+        }
+    }
+
+    /// Normalised rows.
+    ///
+    /// # Shapes
+    ///
+    /// - `input`, output: `[..., width]`
+    pub fn forward<const D: usize>(&self, input: Tensor<D>) -> Tensor<D> {
+        layer_norm(input, self.gamma.val(), self.beta.val(), self.epsilon)
+    }
+}
