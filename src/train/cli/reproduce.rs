@@ -12,6 +12,7 @@ use crate::device;
 use crate::train::data::corruption::Corruptions;
 use crate::train::data::dataset::Dataset;
 use crate::train::experiments::check::{self, Check};
+use crate::train::experiments::corrupted::Severities;
 use crate::train::experiments::grid::Grid;
 use crate::train::experiments::preset::{PresetRecipe, ReproducePreset};
 use crate::train::experiments::{Campaign, EvaluationData, FitPlan, report};
@@ -28,7 +29,7 @@ const EXAMPLES: &str = "Examples:
   train reproduce --preset full --features runs/evidence-features --out runs/evidence
   train reproduce --world photos --preset full --features runs/photos --root data/flickr8k \\
     --hierarcaps data/hierarcaps --out runs/evidence-photos
-  train reproduce --preset small --train-scenes 10000 --check public/evidence/scenes
+  train reproduce --preset small --train-scenes 10000 --all-severities --check public/evidence/scenes
   train embed --out runs/features && train reproduce --seeds 5 --out runs/papers
   train reproduce --world coco --features runs/coco --measure-on runs/flickr30k --device cuda --batch 2048 \\
     --epochs 200 --rate-factor 1 --out runs/coco-results
@@ -50,6 +51,9 @@ pub(super) struct ReproduceArgs {
     /// Scenes to train on, in place of a preset's number.
     #[arg(long, requires = "preset")]
     train_scenes: Option<usize>,
+    /// Disturb test pictures and captions at every published severity, as the full preset does.
+    #[arg(long, requires = "preset")]
+    all_severities: bool,
     /// Number of seeds, from 0; 5 or a preset's number if not given.
     #[arg(long)]
     seeds: Option<u64>,
@@ -188,6 +192,9 @@ impl ReproduceArgs {
         let mut recipe = self.preset?.recipe();
         if let Some(n_scenes) = self.train_scenes {
             recipe.scenes[0] = n_scenes;
+        }
+        if self.all_severities {
+            recipe.severities = Severities::published();
         }
         Some(match self.source {
             FeatureSource::Photos => recipe.of_photos(),

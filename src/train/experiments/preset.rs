@@ -110,10 +110,7 @@ impl ReproducePreset {
                 photos_epochs: [60, 10],
                 scenes: [10_000, 5000, 1000],
                 views: VIEWS,
-                severities: Severities {
-                    pictures: vec![1, 2, 3, 4, 5],
-                    captions: vec![1, 3, 5, 7],
-                },
+                severities: Severities::published(),
             },
         }
     }
