@@ -297,6 +297,16 @@ fn conceptual_captions_are_reproduced_beside_the_papers_numbers() {
 }
 
 #[test]
+fn photographs_have_no_number_of_scenes() {
+    let folder = Folder::new();
+    let (run, out) = (folder.path("run"), folder.path("out"));
+    let words = ["reproduce", "--world", "photos", "--preset", "small"];
+    let more = ["--train-scenes", "9", "--features", &run, "--out", &out];
+    let error = train(&[&words[..], &more].concat()).expect_err("nothing to draw");
+    assert!(error.to_string().contains("--train-scenes"), "{error:#}");
+}
+
+#[test]
 fn a_caption_that_is_too_long_is_a_wrong_command_line() {
     let long = "a".repeat(2001);
     let error = train(&["score", "--caption", &long]).expect_err("a caption too long");

@@ -5,7 +5,7 @@ use burn::tensor::Tensor;
 /// What follows a linear map in the same step.
 #[derive(Debug, Clone, Copy)]
 pub enum Epilogue<'a, const D: usize> {
-    /// Nothing.
+    /// The output is written as it is.
     Nothing,
     /// A tensor of the output's shape is added.
     Add(&'a Tensor<D>),

@@ -10,9 +10,9 @@ use crate::device::layer_norm;
 /// [Layer Normalization](https://arxiv.org/abs/1607.06450)). Burn's module keeps ε to itself.
 #[derive(Module, Debug)]
 pub struct LayerNorm {
-    /// γ, `[width]`.
+    /// Factor of each normalised column, γ, `[width]`; ones at first.
     pub gamma: Param<Tensor<1>>,
-    /// β, `[width]`.
+    /// What is added to each column, β, `[width]`; zeros at first.
     pub beta: Param<Tensor<1>>,
     epsilon: f64,
 }

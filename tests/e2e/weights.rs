@@ -8,7 +8,9 @@ mod built_page {
     use kappascope::weights::shard::Precision as Dtype;
     use serde_json::{Value, json};
 
-    use crate::harness::tiny_clip::{HUB, cosines, hub_files, picture, session};
+    use crate::harness::tiny_clip::{
+        HUB, cosines, files_beside, hub_files, import_siglip, open, picture, session,
+    };
     use crate::harness::{Browser, Server, manifest};
 
     /// The same f32 arithmetic, compiled for another machine.
@@ -76,13 +78,18 @@ mod built_page {
     }
 
     fn compare_with_native(browser: &Browser, dtype: Dtype) {
+        compare(browser, &native_cosines(dtype));
+    }
+
+    /// The engine's cosines of the captions with the picture against these.
+    fn compare(browser: &Browser, expected: &[f64]) {
         send(
             browser,
             &json!({ "Score": { "id": 1, "captions": CAPTIONS, "images": ["star"], "relates": false } }),
         );
         let compared = hear(browser, "Compared");
         let found = compared["cosines"].as_array().expect("numbers").clone();
-        for (found, expected) in found.iter().zip(native_cosines(dtype)) {
+        for (found, expected) in found.iter().zip(expected) {
             let found = found.as_f64().expect("a number");
             assert!(
                 (found - expected).abs() <= TOLERANCE,
@@ -421,6 +428,26 @@ mod built_page {
             give_picture(&browser);
             hear(&browser, answer);
         }
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn the_gpu_engine_gives_a_siglip_the_cosines_of_the_native_program() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let model = folder.path().join("siglip");
+        import_siglip(&model);
+        let expected = cosines(&open(&model), &CAPTIONS.map(str::to_owned));
+        let server = Server::replacing(files_beside(&model, "siglip"));
+        let browser = Browser::start();
+        browser.open(&server.address("favicon.svg"));
+        start_engine(&browser, "gpu");
+        let manifest_url = server.address("models/siglip/manifest.json");
+        let load = json!({ "Load": { "manifest_url": manifest_url, "integrity": "" } });
+        send(&browser, &load);
+        let card = hear(&browser, "LoadedBare");
+        assert_eq!(card["engine"], "gpu", "by the GPU: {card}");
+        add_picture(&browser);
+        compare(&browser, &expected);
     }
 
     #[test]

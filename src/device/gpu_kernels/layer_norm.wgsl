@@ -1,5 +1,5 @@
-// (x − mean) / √(variance + ε) · γ + β of each row: a workgroup has a row, and each of its threads every so manieth
-// column of it. Threads add up what they have seen, and each of them the sums of all.
+// (x − mean) / √(variance + ε) · γ + β of each row: a workgroup has a row, and its threads take the columns in
+// turn. Each adds up its own columns, and then the sums of all threads.
 
 struct Sizes { width: u32, epsilon: f32 }
 

@@ -212,6 +212,11 @@ impl ReproduceArgs {
 
     /// The features, embedded if a preset needs them.
     fn data(&self, recipe: Option<&PresetRecipe>, device: &Device) -> Result<EvaluationData> {
+        ensure!(
+            self.train_scenes.is_none() || self.source == FeatureSource::Of(Dataset::Scenes),
+            "--train-scenes is the number of drawn scenes, and {} has none",
+            self.source.slug()
+        );
         if self.source == FeatureSource::Photos {
             return self.photos(recipe);
         }

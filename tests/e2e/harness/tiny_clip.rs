@@ -1,4 +1,5 @@
-//! A small random CLIP as it lies at the hub and beside the page, and what the native program makes of it.
+//! A small random CLIP as it lies at the hub and beside the page, a small `SigLIP`, and what the native program
+//! makes of them.
 
 use std::collections::HashMap;
 use std::fs;
@@ -63,6 +64,12 @@ pub fn import_random(folder: &Path, seed: u64) {
     import_from(Source::Random { seed }, None, Dtype::F16, folder);
 }
 
+/// The small `SigLIP` of the fixtures, whose activation no other model has.
+pub fn import_siglip(folder: &Path) {
+    let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/siglip");
+    import_from(Source::Local(files), None, Dtype::F32, folder);
+}
+
 fn import_from(source: Source, tokenizer: Option<PathBuf>, dtype: Dtype, folder: &Path) {
     let job = Import {
         source,
@@ -92,7 +99,12 @@ pub fn files_beside(folder: &Path, place: &str) -> HashMap<String, Vec<u8>> {
 pub fn session(folder: &Path, dtype: Dtype) -> Session {
     let out = folder.join("model");
     import_into(&out, dtype);
-    bundle::open(&out, &cpu()).expect("an open model")
+    open(&out)
+}
+
+/// The native program with the model of this folder.
+pub fn open(folder: &Path) -> Session {
+    bundle::open(folder, &cpu()).expect("an open model")
 }
 
 /// Cosines of captions with the picture, by the native program.
