@@ -153,6 +153,7 @@ impl Check<'_> {
 
     fn scores_and_uncertainty(&self, method: &impl Method) {
         let (images, texts) = self.features();
+        let of_images = method.uncertainty_of_images(images.clone());
         let (images, texts) = (method.of_images(images), method.of_texts(texts));
         let expected = self.expected("scores");
         let found = values(method.scores(images.clone(), texts.clone()));
@@ -162,17 +163,19 @@ impl Check<'_> {
             Side::Text => (texts, images),
             Side::Image => (images, texts),
         };
-        let found = method.uncertainty(rows, gallery);
-        let name = format!("{}/uncertainty", self.name.slug());
-        assert_eq!(
-            found.is_some(),
-            self.fixture.0.contains_key(&name),
-            "{name}"
-        );
+        self.optional("uncertainty", method.uncertainty(rows, gallery));
+        self.optional("uncertainty_of_images", of_images);
+    }
+
+    /// Compares what some methods have and others have not.
+    fn optional(&self, what: &str, found: Option<Tensor<2>>) {
+        let name = format!("{}/{what}", self.name.slug());
+        let is_expected = self.fixture.0.contains_key(&name);
+        assert_eq!(found.is_some(), is_expected, "{name}");
         let Some(found) = found else { return };
-        let expected = self.expected("uncertainty");
+        let expected = self.expected(what);
         let tolerance = TOLERANCE * greatest(expected);
-        assert_close("uncertainty", &values(found), expected, tolerance);
+        assert_close(what, &values(found), expected, tolerance);
     }
 
     fn loss_and_gradients(&self, method: &impl Method) {

@@ -375,6 +375,25 @@ fn every_method_is_measured_on_corrupted_pictures_and_captions() {
             (found - expected).abs() < 1e-12,
             "{name:?}: MMI {found}, expected {expected}"
         );
+        // Of pictures alone: where captions were corrupted, every picture is what it was.
+        let less_certain = |shift| results.values(name, &Metric::CorruptedLessCertain(shift));
+        let shot = less_certain(Shift::AtSeverity("shot".into(), 5));
+        assert_eq!(less_certain(Shift::Corrupted), shot, "{name:?}: one kind");
+        let keyboard = less_certain(Shift::AtSeverity("keyboard".into(), 5));
+        assert!(keyboard.is_empty(), "{name:?}: captions");
+        let has_it = results.values(name, &Metric::PictureMoreCertain);
+        assert!(
+            has_it.len() <= shot.len(),
+            "{name:?}: of every uncertain picture"
+        );
+    }
+    for (name, n_expected) in [
+        (MethodName::Prolip, 1),
+        (MethodName::ImageVmf, 1),
+        (MethodName::Clip, 0),
+    ] {
+        let of_pictures = results.values(name, &Metric::CorruptedLessCertain(Shift::Corrupted));
+        assert_eq!(of_pictures.len(), n_expected, "{name:?}");
     }
 }
 

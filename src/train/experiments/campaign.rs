@@ -9,7 +9,7 @@ use burn::tensor::Device;
 use super::environment::Environment;
 use super::evaluation_data::EvaluationData;
 use super::fit_plan::{FitPlan, FitRequest};
-use super::measure::Numbers;
+use super::numbers::Numbers;
 use super::report;
 use super::results::Results;
 use super::run::{Evaluator, NumbersBySet};

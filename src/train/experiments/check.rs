@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::environment;
 use super::evaluation_data::EvaluationData;
 use super::fit_plan::{FitPlan, FitRequest};
-use super::measure::Numbers;
+use super::numbers::Numbers;
 use super::results::Results;
 use super::run::Evaluator;
 use crate::report::Metric;

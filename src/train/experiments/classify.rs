@@ -2,7 +2,8 @@
 
 use anyhow::{Context as _, Result};
 
-use super::measure::{Encoded, Numbers};
+use super::measure::Encoded;
+use super::numbers::Numbers;
 use crate::metrics::rejection::{
     Accuracy, Candidate, Choice, nearest_point, rejection_auroc, rejection_curve, with_dummy,
 };

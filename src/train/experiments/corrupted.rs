@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
 
-use super::measure::Numbers;
+use super::numbers::Numbers;
 use crate::corruption::{Corruption, CorruptionKind, ImageCorruption, Misspelling};
 use crate::metrics::mean;
 use crate::metrics::retrieval::mean_impact;
@@ -248,23 +248,51 @@ pub fn impact(clean: &Numbers, corrupted: &[(&CorruptionName, Numbers)]) -> Numb
         Impacted::TextToImage => true,
     };
     for &of in Impacted::ALL.iter().filter(impacted) {
-        let mut put = |shift, value| numbers.insert(Metric::Shifted(of, shift), value);
-        let mut by_kind: BTreeMap<&String, Vec<f64>> = BTreeMap::new();
-        for (CorruptionName { kind, severity }, found) in corrupted {
-            let value = found[&of.clean()];
-            put(Shift::AtSeverity(kind.clone().into(), *severity), value);
-            by_kind.entry(kind).or_default().push(value);
-        }
-        let kinds: Vec<f64> = by_kind.values().map(|found| mean(found)).collect();
-        for (kind, mean) in by_kind.into_keys().zip(&kinds) {
-            put(Shift::Kind(kind.clone().into()), *mean);
-        }
-        put(Shift::Corrupted, mean(&kinds));
-        if let Some(impact) = mean_impact(clean[&of.clean()], &kinds) {
-            put(Shift::CorruptionImpact, impact);
-        }
+        let found = corrupted
+            .iter()
+            .map(|(name, found)| (*name, found[&of.clean()]));
+        let (shifts, mean) = over_corruptions(found);
+        let impact = mean_impact(clean[&of.clean()], &[mean]);
+        let shifts = shifts
+            .into_iter()
+            .chain(impact.map(|impact| (Shift::CorruptionImpact, impact)));
+        numbers.extend(shifts.map(|(shift, value)| (Metric::Shifted(of, shift), value)));
     }
     numbers
+}
+
+/// Shares of pictures that are less certain under each corruption of pictures, for each kind in the mean of its
+/// severities, and in the mean of the kinds; nothing without any.
+#[must_use]
+pub(super) fn less_certain(shares: &[(&CorruptionName, f64)]) -> Numbers {
+    if shares.is_empty() {
+        return Numbers::new();
+    }
+    let (shifts, _) = over_corruptions(shares.iter().copied());
+    let shifts = shifts.into_iter();
+    shifts
+        .map(|(shift, value)| (Metric::CorruptedLessCertain(shift), value))
+        .collect()
+}
+
+/// A number under each corruption, for each kind in the mean of its severities, and in the mean of the kinds, which
+/// stands by itself, too.
+fn over_corruptions<'a>(
+    found: impl Iterator<Item = (&'a CorruptionName, f64)>,
+) -> (Vec<(Shift, f64)>, f64) {
+    let mut shifts = Vec::new();
+    let mut by_kind: BTreeMap<&String, Vec<f64>> = BTreeMap::new();
+    for (CorruptionName { kind, severity }, value) in found {
+        shifts.push((Shift::AtSeverity(kind.clone().into(), *severity), value));
+        by_kind.entry(kind).or_default().push(value);
+    }
+    let kinds: Vec<f64> = by_kind.values().map(|found| mean(found)).collect();
+    for (kind, mean) in by_kind.into_keys().zip(&kinds) {
+        shifts.push((Shift::Kind(kind.clone().into()), *mean));
+    }
+    let mean = mean(&kinds);
+    shifts.push((Shift::Corrupted, mean));
+    (shifts, mean)
 }
 
 #[cfg(test)]

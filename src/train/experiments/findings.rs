@@ -5,6 +5,7 @@ mod captions;
 mod elip_parts;
 mod elsewhere;
 mod order;
+mod pictures;
 mod recall;
 mod rejection;
 mod shift;
@@ -89,6 +90,7 @@ fn findings(all: &Results, dataset: &str) -> Vec<Finding> {
         recall::findings(&judge),
         rejection::findings(&judge),
         captions::findings(&judge),
+        pictures::findings(&judge),
         shift::findings(&judge),
         elip_parts::findings(&judge),
         elsewhere::findings(&judge),
@@ -101,7 +103,7 @@ fn findings(all: &Results, dataset: &str) -> Vec<Finding> {
 /// Made-up results for the tests of findings.
 #[cfg(test)]
 mod fixture {
-    use super::super::measure::Numbers;
+    use super::super::numbers::Numbers;
     use super::{Finding, Metric, Results, findings};
     use crate::train::methods::MethodName;
 

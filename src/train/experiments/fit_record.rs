@@ -7,7 +7,7 @@ use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
 use super::fit_plan::{FitPlan, FitRequest};
-use super::measure::Numbers;
+use super::numbers::Numbers;
 use super::run::Evaluator;
 use crate::model::adapter::AdapterConfig;
 use crate::train::features::cache::CacheConfig;

@@ -1,6 +1,6 @@
 //! Comparisons of methods by their numbers on one data set: the rows of a finding.
 
-use super::measure::LEVELS;
+use super::numbers::LEVELS;
 use super::paper;
 use super::results::{Results, Summary, queries};
 use super::tables::is_truth_known;

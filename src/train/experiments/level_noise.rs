@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
 
-use super::measure::LEVELS;
+use super::numbers::LEVELS;
 use super::results::{Results, Summary, queries};
 use super::tables::{cell, is_truth_known};
 use crate::metrics::{linear_fit, spearman};
@@ -112,7 +112,7 @@ fn expected_spearman(recalls: &[f64], queries_per_level: usize) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::measure::Numbers;
+    use super::super::numbers::Numbers;
     use super::*;
 
     /// Recalls that fall along a line.

@@ -1,32 +1,27 @@
 //! Metrics of a fitted method on the test split: recall, its trend over uncertainty, and uncertainty against the truth.
 
-use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
 use anyhow::Result;
 use burn::tensor::Tensor;
 use rayon::prelude::*;
 
+use super::caption_uncertainty::{QUANTILES, caption_numbers};
+use super::numbers::{LEVELS, Numbers, trend_numbers};
+use super::picture_uncertainty::picture_numbers;
 use super::relevance::{ImageHits, Relevance};
 use crate::metrics::retrieval::{Hit, Levels, recall_sum, recalls, tells_levels_apart};
-use crate::metrics::{mean, quantile, spearman};
-use crate::report::{Grouped, LevelStatistic, Metric, Retrieval};
-use crate::train::features::cache::{CaptionRow, IdMap};
+use crate::metrics::{mean, quantile};
+use crate::report::{Metric, Retrieval};
+use crate::train::features::cache::IdMap;
 use crate::train::methods::{Method, Side};
 
-/// Groups of equal size, from the most certain queries to the most uncertain; also the fewest queries that must find
-/// for S, R² and slope to say something: one a level.
-pub(super) const LEVELS: usize = 10;
 /// Scores that are on the host at a time, which bounds the memory: 64 MB.
 const SCORES_PER_PASS: usize = 1 << 24;
 /// Scores that are computed at a time: 4 MB, which stay in a processor's cache from one operation to the next.
 const SCORES_PER_TILE: usize = 1 << 20;
-/// Captions of one length that make a point of the figure.
-const MIN_CAPTIONS: usize = 20;
-/// Quantiles of tables and figures, in percent: the median, the middle half, and eight of ten.
-const QUANTILES: [usize; 5] = [10, 25, 50, 75, 90];
-/// Measured numbers of one method on one data set.
-pub type Numbers = BTreeMap<Metric, f64>;
+/// Features that go through a perceptron at a time.
+const ROWS_PER_PASS: usize = 8192;
 
 /// Pictures and captions of a split or a task, encoded by a method.
 #[derive(Debug)]
@@ -34,29 +29,35 @@ pub struct Encoded<'a, M> {
     method: &'a M,
     images: Tensor<2>,
     texts: Tensor<2>,
+    /// Uncertainty of each picture by itself, `[n_images, 1]`.
+    uncertainty_of_images: Option<Tensor<2>>,
 }
 
 impl<'a, M: Method> Encoded<'a, M> {
     /// Pictures and captions as the method encodes them, from their features.
     #[must_use]
     pub fn new(method: &'a M, images: Tensor<2>, texts: Tensor<2>) -> Self {
+        let uncertainty_of_images = uncertainty_of_images(method, &images);
         let images = in_passes(images, |rows| method.of_images(rows));
         let texts = in_passes(texts, |rows| method.of_texts(rows));
         Self {
             method,
             images,
             texts,
+            uncertainty_of_images,
         }
     }
 
     /// These captions with other pictures, encoded by the same method.
     pub(super) fn with_images(&self, images: Tensor<2>) -> Self {
         let (method, texts) = (self.method, self.texts.clone());
+        let uncertainty_of_images = uncertainty_of_images(method, &images);
         let images = in_passes(images, |rows| method.of_images(rows));
         Self {
             method,
             images,
             texts,
+            uncertainty_of_images,
         }
     }
 
@@ -68,6 +69,7 @@ impl<'a, M: Method> Encoded<'a, M> {
             method,
             images,
             texts,
+            uncertainty_of_images: self.uncertainty_of_images.clone(),
         }
     }
 
@@ -123,6 +125,15 @@ impl<'a, M: Method> Encoded<'a, M> {
         Ok(uncertainty.is_none_or(|(_, all)| tells_levels_apart(&all, LEVELS)))
     }
 
+    /// Uncertainty of each picture by itself; `None` for a method in which it has none.
+    pub(super) fn uncertainty_of_images(&self) -> Result<Option<Vec<f64>>> {
+        let Some(found) = &self.uncertainty_of_images else {
+            return Ok(None);
+        };
+        let found: Vec<f32> = found.clone().into_data().try_into_vec()?;
+        Ok(Some(found.into_iter().map(f64::from).collect()))
+    }
+
     /// Uncertainty of each row of the uncertain side.
     fn uncertainty(&self) -> Result<Option<(Side, Vec<f64>)>> {
         let side = self.method.uncertain_side();
@@ -176,9 +187,16 @@ fn parts(n: usize, size: usize) -> impl Iterator<Item = Range<usize>> {
         .map(move |start| start..(start + size).min(n))
 }
 
+/// Uncertainty of each picture by itself, from their features, some at a time.
+fn uncertainty_of_images<M: Method>(method: &M, features: &Tensor<2>) -> Option<Tensor<2>> {
+    let [n, _] = features.dims();
+    let passes = parts(n, ROWS_PER_PASS)
+        .map(|part| method.uncertainty_of_images(features.clone().slice(part)));
+    Some(Tensor::cat(passes.collect::<Option<_>>()?, 0))
+}
+
 /// Rows of features through a perceptron, some at a time.
 fn in_passes(rows: Tensor<2>, f: impl Fn(Tensor<2>) -> Tensor<2>) -> Tensor<2> {
-    const ROWS_PER_PASS: usize = 8192;
     let [n, _] = rows.dims();
     let passes = parts(n, ROWS_PER_PASS).map(|part| f(rows.clone().slice(part)));
     Tensor::cat(passes.collect(), 0)
@@ -204,7 +222,19 @@ pub fn retrieval<M: Method>(encoded: &Encoded<'_, M>, ids: &IdMap) -> Result<Num
     let found = Retrieved::of(encoded, ids, &Relevance::of(ids))?;
     let mut numbers = recall_numbers(&found, ids);
     numbers.extend(encoded.concentration_numbers()?);
-    if let Some((side, uncertainty)) = encoded.uncertainty()? {
+    let uncertainty = encoded.uncertainty()?;
+    if let Some(of_images) = encoded.uncertainty_of_images()? {
+        let of_texts = match &uncertainty {
+            Some((Side::Text, of_texts)) => Some(of_texts.as_slice()),
+            _ => None,
+        };
+        let hits = found.hits(|hits| match ids.truths {
+            Some(_) => hits.own,
+            None => hits.fitting,
+        });
+        numbers.extend(picture_numbers(&of_images, of_texts, &hits, &ids.captions));
+    }
+    if let Some((side, uncertainty)) = uncertainty {
         numbers.extend(level_numbers(&found, side, &uncertainty, ids));
         if side == Side::Text {
             numbers.extend(caption_numbers(&uncertainty, &found.own, &ids.captions));
@@ -340,102 +370,11 @@ fn level_numbers(found: &Retrieved, side: Side, uncertainty: &[f64], ids: &IdMap
         let of_levels = levels.recall.iter().enumerate();
         numbers.extend(of_levels.map(|(i, recall)| (Metric::LevelRecall(direction, i), *recall)));
         if is_correct.iter().filter(|is| **is).count() >= LEVELS {
-            numbers.extend(trend_numbers(&levels, direction));
+            let metric = |statistic| Metric::Levels(direction, statistic);
+            numbers.extend(trend_numbers(&levels, metric));
         }
     }
     numbers
-}
-
-/// S, R² and slope of recall over levels.
-fn trend_numbers(levels: &Levels, direction: Retrieval) -> Numbers {
-    let line = levels.line;
-    let statistics = [
-        (LevelStatistic::Spearman, levels.spearman),
-        (LevelStatistic::RSquared, line.map(|line| line.r_squared)),
-        (LevelStatistic::Slope, line.map(|line| line.slope)),
-    ];
-    let statistics = statistics.into_iter();
-    statistics
-        .filter_map(|(statistic, value)| Some((Metric::Levels(direction, statistic), value?)))
-        .collect()
-}
-
-/// Captions' uncertainty against the truth about them (information, levels of a hierarchy, tokens), and its quantiles.
-fn caption_numbers(uncertainty: &[f64], own: &[f64], captions: &[CaptionRow]) -> Numbers {
-    let mut numbers = Numbers::new();
-    // Each caption once, as `train evaluate` counts: "a picture" is said of every scene.
-    let mut seen = HashSet::new();
-    let distinct = captions.iter().zip(uncertainty);
-    let distinct = distinct.filter(|(caption, _)| seen.insert(caption.text.as_str()));
-    let with_bits = distinct.filter_map(|(caption, u)| Some((caption.bits?, *u)));
-    let (bits, of_bits): (Vec<f64>, Vec<f64>) = with_bits.unzip();
-    let tokens: Vec<f64> = captions.iter().map(|c| c.n_tokens as f64).collect();
-    let mut put = |metric, value: Option<f64>| numbers.extend(value.map(|value| (metric, value)));
-    put(Metric::UncertaintyVsBitsDistinct, spearman(&of_bits, &bits));
-    put(Metric::UncertaintyVsTokens, spearman(uncertainty, &tokens));
-    let ordered = adjacent_levels_ordered(uncertainty, captions);
-    put(Metric::AdjacentLevelsOrdered, ordered);
-    for grouped in Grouped::ALL.iter().copied() {
-        for (group, mut values) in groups(grouped, captions, uncertainty, own) {
-            values.sort_by(f64::total_cmp);
-            for percent in QUANTILES {
-                let value = quantile(&values, percent as f64 / 100.0);
-                if let Some(value) = value.filter(|_| values.len() >= MIN_CAPTIONS) {
-                    numbers.insert(Metric::Quantile(grouped, group, percent), value);
-                }
-            }
-        }
-    }
-    numbers
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "information is tens of bits"
-)]
-fn whole_bits(bits: f64) -> usize {
-    bits.max(0.0).round() as usize
-}
-
-/// Values to be described by quantiles, by group of captions.
-fn groups(
-    grouped: Grouped,
-    captions: &[CaptionRow],
-    uncertainty: &[f64],
-    own: &[f64],
-) -> BTreeMap<usize, Vec<f64>> {
-    let values = match grouped {
-        Grouped::ScoreByLevel => own,
-        _ => uncertainty,
-    };
-    let group = |caption: &CaptionRow| match grouped {
-        Grouped::UncertaintyByTokens => Some(caption.n_tokens),
-        Grouped::UncertaintyByLevel | Grouped::ScoreByLevel => caption.level,
-        Grouped::UncertaintyByBits => caption.bits.map(whole_bits),
-    };
-    let mut groups: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
-    for (caption, value) in captions.iter().zip(values) {
-        if let Some(group) = group(caption) {
-            groups.entry(group).or_default().push(*value);
-        }
-    }
-    groups
-}
-
-/// Share of neighbouring levels of one hierarchy whose uncertainty falls; `None` where it is the same of all captions.
-/// The levels of a hierarchy follow each other; a picture may have several.
-fn adjacent_levels_ordered(uncertainty: &[f64], captions: &[CaptionRow]) -> Option<f64> {
-    uncertainty.iter().find(|one| **one != uncertainty[0])?;
-    let rows: Vec<(&CaptionRow, f64)> = captions.iter().zip(uncertainty.iter().copied()).collect();
-    let falls = rows.windows(2).filter_map(|pair| {
-        let [(vaguer, before), (fuller, after)] = pair else {
-            return None;
-        };
-        let is_next = fuller.level? == vaguer.level? + 1 && fuller.image == vaguer.image;
-        is_next.then(|| f64::from(u8::from(after < before)))
-    });
-    let falls: Vec<f64> = falls.collect();
-    (!falls.is_empty()).then(|| mean(&falls))
 }
 
 #[cfg(test)]
@@ -445,7 +384,8 @@ mod tests {
     use super::*;
     use crate::device::cpu;
     use crate::model::adapter::{AdapterConfig, Family, MeanDirection};
-    use crate::train::features::cache::Truths;
+    use crate::report::LevelStatistic;
+    use crate::train::features::cache::{CaptionRow, Truths};
     use crate::train::methods::{AsymVlm, ContrastiveLoss, ZeroShot};
 
     const T2I: Metric = Metric::Recall(Retrieval::TextToImage, 1);
@@ -610,34 +550,6 @@ mod tests {
         });
         let found = found.expect("a device");
         assert_eq!(found, [true; 16], "each query against each item");
-    }
-
-    #[test]
-    fn uncertainty_that_falls_with_information_is_seen() {
-        let found = caption_numbers(&[0.9, 0.2, 0.8, 0.1], &[0.0; 4], &captions());
-        for name in [
-            Metric::UncertaintyVsBitsDistinct,
-            Metric::UncertaintyVsTokens,
-        ] {
-            let error = (found[&name] + 1.0).abs();
-            assert!(error < 1e-12, "{name} is {}, expected −1", found[&name]);
-        }
-        // Said thrice, the vaguest caption counts once.
-        let mut said = captions();
-        said.extend([said[0].clone(), said[0].clone()]);
-        let uncertainty = [0.3, 0.2, 0.8, 0.1, 0.3, 0.3];
-        let again =
-            caption_numbers(&uncertainty, &[0.0; 6], &said)[&Metric::UncertaintyVsBitsDistinct];
-        let once = caption_numbers(&uncertainty[..4], &[0.0; 4], &captions())
-            [&Metric::UncertaintyVsBitsDistinct];
-        assert_eq!(again, once, "Spearman over distinct captions");
-        assert_eq!(found[&Metric::AdjacentLevelsOrdered], 1.0, "both pictures");
-        let found = caption_numbers(&[0.9, 0.2, 0.1, 0.8], &[0.0; 4], &captions());
-        assert_eq!(found[&Metric::AdjacentLevelsOrdered], 0.5, "one of two");
-        let same = caption_numbers(&[0.5; 4], &[0.0; 4], &captions());
-        let none = [Metric::AdjacentLevelsOrdered, Metric::UncertaintyVsTokens];
-        let is_there = none.map(|metric| same.contains_key(&metric));
-        assert_eq!(is_there, [false; 2], "which says the same of all");
     }
 
     /// Twenty queries each way, each of which retrieves the item of its own number; the first ones are found.

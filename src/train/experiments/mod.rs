@@ -4,6 +4,7 @@
 //! Knows frozen features and methods; nothing of how features are embedded.
 
 mod campaign;
+mod caption_uncertainty;
 pub mod check;
 mod classify;
 pub mod corrupted;
@@ -19,7 +20,9 @@ pub mod grid;
 mod judge;
 mod level_noise;
 mod measure;
+mod numbers;
 mod paper;
+mod picture_uncertainty;
 pub mod preset;
 mod relevance;
 pub mod report;
@@ -35,5 +38,6 @@ pub use campaign::Campaign;
 pub use evaluation_data::EvaluationData;
 pub use fit_plan::{FitPlan, FitRequest};
 pub use fit_record::FitRecord;
-pub use measure::{Encoded, Numbers, retrieval};
+pub use measure::{Encoded, retrieval};
+pub use numbers::Numbers;
 pub use run::{Evaluator, NumbersBySet};

@@ -294,7 +294,7 @@ fn notes(folder: &Path) -> Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::measure::Numbers;
+    use super::super::numbers::Numbers;
     use super::*;
     use crate::report::Retrieval;
 

@@ -7,7 +7,7 @@ use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
 use super::fit_plan::FitRequest;
-use super::measure::{LEVELS, Numbers};
+use super::numbers::{LEVELS, Numbers};
 use crate::metrics::{mean, population_sd};
 use crate::report::{Grouped, Metric, Retrieval, SummaryRow};
 use crate::train::files;

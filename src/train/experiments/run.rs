@@ -8,10 +8,12 @@ use anyhow::Result;
 use burn::tensor::{Device, Tensor};
 
 use super::classify::Classified;
-use super::corrupted::{CorruptedSide, impact};
+use super::corrupted::{CorruptedSide, impact, less_certain};
 use super::evaluation_data::EvaluationData;
 use super::fit_plan::{FitPlan, FitRequest};
-use super::measure::{Encoded, Numbers, recall, retrieval};
+use super::measure::{Encoded, recall, retrieval};
+use super::numbers::Numbers;
+use super::picture_uncertainty::share_less;
 use super::relevance::Relevance;
 use super::validation::{Validation, ValidationSplit};
 use crate::metrics::retrieval::mean_impact;
@@ -111,23 +113,33 @@ impl<'a> MethodInputs<'a> {
         Ok(measured)
     }
 
-    /// Recall on the own test split with one side corrupted, the other side being clean.
+    /// Recall on the own test split with one side corrupted, the other side being clean, and how many of the corrupted
+    /// pictures are less certain.
     fn impact_of_corruptions<M: Method>(&self, method: &M, clean: &Numbers) -> Result<Numbers> {
         let data = self.evaluator.data;
         let (texts, images) = self.both(&data.own.test)?;
         let encoded = Encoded::new(method, images, texts);
         let ids = &data.own.test.ids;
         let relevance = Relevance::of(ids);
-        let corrupted = data.corrupted.iter().map(|split| {
+        let before = encoded.uncertainty_of_images()?;
+        let (mut recalls, mut shares) = (Vec::new(), Vec::new());
+        for split in &data.corrupted {
             let rows = |side| self.rows(side, &split.rows);
-            let encoded = match split.side {
+            let corrupted = match split.side {
                 CorruptedSide::Pictures => encoded.with_images(rows(Side::Image)?),
                 CorruptedSide::Captions => encoded.with_texts(rows(Side::Text)?),
             };
-            let found = recall(&encoded, ids, &relevance)?;
-            Ok((&split.corruption, found))
-        });
-        Ok(impact(clean, &corrupted.collect::<Result<Vec<_>>>()?))
+            recalls.push((&split.corruption, recall(&corrupted, ids, &relevance)?));
+            let after = corrupted.uncertainty_of_images()?;
+            if split.side == CorruptedSide::Pictures
+                && let Some((before, after)) = before.as_ref().zip(after)
+            {
+                shares.push((&split.corruption, share_less(before, &after)));
+            }
+        }
+        let mut numbers = impact(clean, &recalls);
+        numbers.extend(less_certain(&shares));
+        Ok(numbers)
     }
 
     /// Recall under noise and its mean loss: on pictures alone, on captions alone, on both as in `both`.

@@ -10,7 +10,7 @@ use crate::report::RejectionResult::{Auroc, Negative, Positive};
 use crate::report::RejectionRule::{Dummy, Margin, Threshold};
 use crate::report::Retrieval::{ImageToLevelText, ImageToOwnText, ImageToText, TextToImage};
 use crate::report::{
-    Impacted, LevelStatistic, Metric, RejectionResult, RejectionRule, Retrieval, Shift,
+    Impacted, LevelStatistic, Metric, Modality, RejectionResult, RejectionRule, Retrieval, Shift,
 };
 use crate::train::methods::MethodName;
 
@@ -66,7 +66,7 @@ const fn rejection(head: &'static str, rule: RejectionRule, result: RejectionRes
 /// The tables in order: title, what the numbers are, and columns. Pictures look for their own captions; where truth is
 /// not known there are no others, and the columns hold the plain numbers.
 #[rustfmt::skip]
-static TABLES: [(&str, &str, &[Column]); 15] = [
+static TABLES: [(&str, &str, &[Column]); 16] = [
     (
         "Retrieval and its uncertainty",
         "T2I: a caption looks for its picture. I2T: a picture looks for a caption that was said of itself. S and R² \
@@ -172,6 +172,21 @@ static TABLES: [(&str, &str, &[Column]); 15] = [
             ("full captions, T2I R@1", Metric::FullCaptionRecall),
             ("adjacent levels in order", Metric::AdjacentLevelsOrdered),
             ("Spearman with tokens", Metric::UncertaintyVsTokens),
+        ],
+    ),
+    (
+        "Uncertainty of pictures",
+        "Of methods in which a picture is uncertain by itself. Where captions are uncertain in the same measure, the \
+         medians of both (of the mean variance, of 1/κ) and the share of captions whose own picture is more certain \
+         than they are. S and R² are of pictures' Recall@1 over ten levels of their own uncertainty. “Disturbed” is \
+         the share of pictures that are less certain when they are disturbed, in the mean of the kinds and severities.",
+        &[
+            ("captions, median", Metric::MedianUncertainty(Modality::Captions)),
+            ("pictures, median", Metric::MedianUncertainty(Modality::Pictures)),
+            ("picture more certain", Metric::PictureMoreCertain),
+            ("own S", Metric::PictureLevels(Spearman)), ("own R²", Metric::PictureLevels(RSquared)),
+            ("own slope", Metric::PictureLevels(Slope)),
+            ("disturbed", Metric::CorruptedLessCertain(Shift::Corrupted)),
         ],
     ),
     (
@@ -283,11 +298,14 @@ pub(super) fn markdown(results: &Results, dataset: &str) -> String {
 pub(super) fn other_sign(metric: &Metric, found: Summary) -> Option<Summary> {
     let mean = match metric {
         Metric::Levels(_, Spearman | Slope)
+        | Metric::PictureLevels(Spearman | Slope)
         | Metric::UncertaintyVsBits
         | Metric::UncertaintyVsBitsDistinct
         | Metric::UncertaintyVsTokens => -found.mean,
-        Metric::Levels(_, RSquared) => found.mean,
-        Metric::AdjacentLevelsOrdered => 1.0 - found.mean,
+        Metric::Levels(_, RSquared) | Metric::PictureLevels(RSquared) => found.mean,
+        Metric::AdjacentLevelsOrdered
+        | Metric::PictureMoreCertain
+        | Metric::CorruptedLessCertain(_) => 1.0 - found.mean,
         _ => return None,
     };
     Some(Summary { mean, ..found })
@@ -367,7 +385,7 @@ pub(super) fn cell(found: Option<Summary>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::measure::Numbers;
+    use super::super::numbers::Numbers;
     use super::*;
 
     #[test]

@@ -73,7 +73,7 @@ fn write_clock(text: &mut String, clock: &str, fits: &[(MethodName, [f64; 2])]) 
 
 #[cfg(test)]
 mod tests {
-    use super::super::measure::Numbers;
+    use super::super::numbers::Numbers;
     use super::*;
 
     fn session(machine: &str) -> RunSession {

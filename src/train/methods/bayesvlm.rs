@@ -305,6 +305,11 @@ impl Method for BayesVlm {
             BayesUncertainty::OfCosine => self.variance_of_cosine(rows, gallery),
         })
     }
+
+    fn uncertainty_of_images(&self, features: Tensor<2>) -> Option<Tensor<2>> {
+        let has_one = self.uncertainty == BayesUncertainty::RelativeTrace;
+        has_one.then(|| self.relative_trace(&features))
+    }
 }
 
 parameters_of!(BayesVlm: );

@@ -27,6 +27,11 @@ impl CosineWithUncertainty {
         let unit = normalize(columns(rows, 0, self.embed_dim));
         Tensor::cat(vec![unit, columns(rows, self.embed_dim, width)], 1)
     }
+
+    fn column(&self, rows: &Tensor<2>) -> Option<Tensor<2>> {
+        let [_, width] = rows.dims();
+        (width > self.embed_dim).then(|| columns(rows, self.embed_dim, width))
+    }
 }
 
 impl Method for CosineWithUncertainty {
@@ -47,10 +52,13 @@ impl Method for CosineWithUncertainty {
         self.side
     }
 
+    fn uncertainty_of_images(&self, features: Tensor<2>) -> Option<Tensor<2>> {
+        (self.side == Side::Image).then(|| self.column(&features))?
+    }
+
     /// The column; `None` where there is none, as for pictures of which no views were embedded.
     fn uncertainty(&self, rows: Tensor<2>, _gallery: Tensor<2>) -> Option<Tensor<2>> {
-        let [_, width] = rows.dims();
-        (width > self.embed_dim).then(|| columns(&rows, self.embed_dim, self.embed_dim + 1))
+        self.column(&rows)
     }
 }
 
@@ -66,6 +74,8 @@ mod tests {
         let (device, method) = (cpu(), CosineWithUncertainty::new(2, Side::Image));
         let images = Tensor::<2>::from_floats([[3.0, 4.0, 0.0], [0.0, 2.0, 0.4]], &device);
         let texts = method.of_texts(Tensor::from_floats([[1.0, 0.0]], &device));
+        let by_itself = method.uncertainty_of_images(images.clone());
+        assert!(by_itself.is_some(), "whatever the captions are");
         let images = method.of_images(images);
         let scores = method.scores(images.clone(), texts.clone());
         let scores: Vec<f32> = scores.into_data().try_into_vec().expect("numbers");

@@ -51,6 +51,10 @@ impl Method for ImageSide {
         Some(concentration(rows))
     }
 
+    fn uncertainty_of_images(&self, features: Tensor<2>) -> Option<Tensor<2>> {
+        Some(concentration(self.image.forward(features)).recip())
+    }
+
     fn logit_scale(&self) -> Option<Tensor<1>> {
         Some(self.logit_scale.val())
     }

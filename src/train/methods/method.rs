@@ -109,6 +109,17 @@ pub trait Method: Module + Parameters {
         Some(self.concentration(rows)?.recip())
     }
 
+    /// Uncertainty of pictures by themselves, whichever side sorts the queries; `None` for a method in which a picture
+    /// has none, or none without captions to compete with.
+    ///
+    /// # Shapes
+    ///
+    /// - `features`: `[n_images, width]`, not normalised
+    /// - output: `[n_images, 1]`
+    fn uncertainty_of_images(&self, _features: Tensor<2>) -> Option<Tensor<2>> {
+        None
+    }
+
     /// The factor on the logits, `None` where there is none.
     fn logit_scale(&self) -> Option<Tensor<1>> {
         None

@@ -69,6 +69,12 @@ impl Method for Pcmepp {
         Some(last_column(&rows) / (width - 1) as f64)
     }
 
+    fn uncertainty_of_images(&self, features: Tensor<2>) -> Option<Tensor<2>> {
+        let unit = normalize(features);
+        let [_, width] = unit.dims();
+        Some(total_variance(&self.image, unit) / width as f64)
+    }
+
     fn logit_scale(&self) -> Option<Tensor<1>> {
         Some(self.factor.val())
     }

@@ -48,6 +48,10 @@ impl Method for Pfe {
     fn uncertainty(&self, rows: Tensor<2>, _gallery: Tensor<2>) -> Option<Tensor<2>> {
         Some(last_column(&rows))
     }
+
+    fn uncertainty_of_images(&self, features: Tensor<2>) -> Option<Tensor<2>> {
+        Some(variance(&self.image, features).mean_dim(1))
+    }
 }
 
 parameters_of!(Pfe: image, text);

@@ -27,6 +27,15 @@ pub enum UncertaintyOf {
     Variance,
 }
 
+impl UncertaintyOf {
+    fn of(self, variance: Tensor<2>) -> Tensor<2> {
+        match self {
+            Self::Inverse => variance.recip(),
+            Self::Variance => variance,
+        }
+    }
+}
+
 /// `BayesCap`: a residual perceptron with a head for each parameter of the distribution.
 #[derive(Module, Debug)]
 struct BayesCap {
@@ -109,11 +118,12 @@ impl Method for ProbVlm {
     }
 
     fn uncertainty(&self, rows: Tensor<2>, _gallery: Tensor<2>) -> Option<Tensor<2>> {
-        let variance = last_column(&rows);
-        Some(match self.uncertainty {
-            UncertaintyOf::Inverse => variance.recip(),
-            UncertaintyOf::Variance => variance,
-        })
+        Some(self.uncertainty.of(last_column(&rows)))
+    }
+
+    fn uncertainty_of_images(&self, features: Tensor<2>) -> Option<Tensor<2>> {
+        let variance = self.image.forward(features).variance().mean_dim(1);
+        Some(self.uncertainty.of(variance))
     }
 }
 

@@ -34,6 +34,11 @@ impl ProLip {
     }
 }
 
+/// Mean variance of unit rows over the dimensions, `[n, 1]`.
+fn mean_variance(perceptron: &Perceptron, unit: Tensor<2>) -> Tensor<2> {
+    perceptron.forward(unit).exp().mean_dim(1)
+}
+
 impl Method for ProLip {
     fn loss(&self, pairs: Pairs, _epoch: usize) -> Tensor<1> {
         let (images, texts) = (normalize(pairs.images), normalize(pairs.texts));
@@ -52,12 +57,16 @@ impl Method for ProLip {
     /// Unit embeddings, and the mean variance in the last column.
     fn of_texts(&self, features: Tensor<2>) -> Tensor<2> {
         let unit = normalize(features);
-        let variance = self.text.forward(unit.clone()).exp().mean_dim(1);
+        let variance = mean_variance(&self.text, unit.clone());
         Tensor::cat(vec![unit, variance], 1)
     }
 
     fn uncertainty(&self, rows: Tensor<2>, _gallery: Tensor<2>) -> Option<Tensor<2>> {
         Some(last_column(&rows))
+    }
+
+    fn uncertainty_of_images(&self, features: Tensor<2>) -> Option<Tensor<2>> {
+        Some(mean_variance(&self.image, normalize(features)))
     }
 }
 

@@ -12,15 +12,7 @@ const fn undecided(text: &'static str, otherwise: &'static str) -> PaperClaim {
     }
 }
 
-static CLAIMS: [PaperClaim; 5] = [
-    undecided(
-        "ProLIP: pictures are more certain than captions (figure 5)",
-        "its uncertainty of pictures is not measured here",
-    ),
-    undecided(
-        "ProLIP: uncertainty of pictures follows accuracy, occlusion and attacks",
-        "needs its image tower; here its loss adapts features",
-    ),
+static CLAIMS: [PaperClaim; 3] = [
     undecided(
         "ProLIP's appendix C.3",
         "needs ProLIP pre-trained; here its loss adapts features",

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::judge::{ClaimedOrder, Judge, versus};
-use super::super::measure::LEVELS;
+use super::super::numbers::LEVELS;
 use super::super::paper;
 use super::super::results::queries;
 use super::super::verdict::{Finding, FindingRow, PaperClaim, Support, Undecided};
@@ -221,7 +221,7 @@ fn transfers(judge: &Judge<'_>) -> Vec<FindingRow> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::measure::Numbers;
+    use super::super::super::numbers::Numbers;
     use super::super::fixture::{finding_of, finding_on, results, sentence, written};
     use super::*;
     use crate::report::LevelStatistic;
