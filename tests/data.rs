@@ -111,7 +111,8 @@ fn shards_make_the_same_features_as_one_process_and_none_may_be_missing() {
     assert!(!parts.train.images.has_views(), "of what is measured alone");
     assert_eq!(parts.probes, whole.probes, "probe sentences");
     let probes = parts.probes.expect("they are embedded");
-    assert_eq!(probes.sentences[0], "a photo", "the released code's");
+    assert_eq!(probes.sentences[1], "a photo", "the released code's");
+    assert_eq!(probes.no_words().map(|root| root.n_rows()), Some(1));
     assert_eq!(parts.config.command, "parts", "its own command");
     assert_eq!(
         (parts.train.ids.images.len(), parts.test.ids.images.len()),

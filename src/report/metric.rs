@@ -53,6 +53,8 @@ pub enum Metric {
     PictureLevels(LevelStatistic),
     /// Share of pictures that are less certain when they are corrupted; equals count half.
     CorruptedLessCertain(Shift),
+    /// What is met on paths from pictures' captions to a root.
+    Path(PathRoot, PathScore),
     /// The factor τ on the logits as it was fitted.
     FittedScale,
     /// A quantile, in percent, of the concentration κ of captions, or of pictures where theirs is uncertain.
@@ -152,6 +154,28 @@ named! {
         OwnRecallSum = "rsum_own",
         /// Recall@1 from pictures to own captions.
         ImageToOwnText = "i2t_own_recall_at_1",
+    }
+}
+
+named! {
+    /// The root that a path goes to.
+    PathRoot {
+        /// The embedding of no words.
+        NoWords = "to_no_words",
+        /// That and the caption whose distribution includes the picture's most.
+        MostInclusive = "to_most_inclusive",
+    }
+}
+
+named! {
+    /// A score of a path against the captions of the picture's hierarchy.
+    PathScore {
+        /// Share of the captions met that are of the hierarchy.
+        Precision = "precision",
+        /// Share of the hierarchy that is met.
+        Recall = "recall",
+        /// Share of the hierarchy that the root itself finds.
+        RootRecall = "root_recall",
     }
 }
 

@@ -4,8 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::metric::{
-    Grouped, Impacted, LevelStatistic, Metric, Modality, RejectionResult, RejectionRule, Retrieval,
-    Shift,
+    Grouped, Impacted, LevelStatistic, Metric, Modality, PathRoot, PathScore, RejectionResult,
+    RejectionRule, Retrieval, Shift,
 };
 
 impl Metric {
@@ -29,6 +29,7 @@ impl Metric {
             ["concentration", percent] => Self::Concentration(of_percent(percent)?),
             ["accuracy", task @ ..] => Self::Accuracy(task.join("_").into()),
             ["median", "uncertainty", of] => Self::MedianUncertainty(Modality::named(of)?),
+            ["path", rest @ ..] => Self::path(rest)?,
             ["picture", "more", "certain"] => Self::PictureMoreCertain,
             ["picture", rest @ ..] => Self::PictureLevels(LevelStatistic::named(&rest.join("_"))?),
             ["disturbed", "less", "certain", rest @ ..] => {
@@ -76,6 +77,15 @@ impl Metric {
         }
     }
 
+    fn path(words: &[&str]) -> Option<Self> {
+        let mut lengths = 1..words.len();
+        lengths.find_map(|n| {
+            let (root, score) = words.split_at(n);
+            let root = PathRoot::named(&root.join("_"))?;
+            Some(Self::Path(root, PathScore::named(&score.join("_"))?))
+        })
+    }
+
     fn corrupted(words: &[&str]) -> Option<Self> {
         // The longest name that fits: "rsum" begins "rsum_own", too.
         let mut lengths = (1..=words.len()).rev();
@@ -116,6 +126,7 @@ impl fmt::Display for Metric {
             Self::UncertaintyVsTokens => f.write_str("uncertainty_vs_tokens"),
             Self::AdjacentLevelsOrdered => f.write_str("adjacent_levels_ordered"),
             Self::MedianUncertainty(of) => write!(f, "median_uncertainty_{}", of.name()),
+            Self::Path(root, score) => write!(f, "path_{}_{}", root.name(), score.name()),
             Self::PictureMoreCertain => f.write_str("picture_more_certain"),
             Self::PictureLevels(statistic) => write!(f, "picture_{}", statistic.name()),
             Self::CorruptedLessCertain(shift) => shift.write(f, "less_certain"),
@@ -225,6 +236,8 @@ mod tests {
             "median_uncertainty_captions",
             "median_uncertainty_pictures",
             "picture_more_certain",
+            "path_to_no_words_precision",
+            "path_to_most_inclusive_root_recall",
             "picture_spearman",
             "picture_r_squared",
             "disturbed_less_certain",

@@ -19,8 +19,8 @@ pub use figure::{Figure, FigureLine, FigurePanel};
 pub use finding::{FindingVerdict, SuiteFinding, SuiteFindings, VerdictCounts, VerdictWord};
 pub use gallery::{GalleryEntry, PhotographCredit};
 pub use metric::{
-    Better, Grouped, Impacted, LevelStatistic, Metric, Modality, RejectionResult, RejectionRule,
-    Retrieval, Shift,
+    Better, Grouped, Impacted, LevelStatistic, Metric, Modality, PathRoot, PathScore,
+    RejectionResult, RejectionRule, Retrieval, Shift,
 };
 pub use photos::{
     Agreement, CosineMeasures, Hierarchy, LadderMeasures, OrderBaseline, OrderBaselines,

@@ -5,6 +5,7 @@ mod captions;
 mod elip_parts;
 mod elsewhere;
 mod order;
+mod paths;
 mod pictures;
 mod recall;
 mod rejection;
@@ -91,6 +92,7 @@ fn findings(all: &Results, dataset: &str) -> Vec<Finding> {
         rejection::findings(&judge),
         captions::findings(&judge),
         pictures::findings(&judge),
+        paths::findings(&judge),
         shift::findings(&judge),
         elip_parts::findings(&judge),
         elsewhere::findings(&judge),

@@ -22,6 +22,7 @@ mod level_noise;
 mod measure;
 mod numbers;
 mod paper;
+mod paths;
 mod picture_uncertainty;
 pub mod preset;
 mod relevance;

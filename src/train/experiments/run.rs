@@ -13,6 +13,7 @@ use super::evaluation_data::EvaluationData;
 use super::fit_plan::{FitPlan, FitRequest};
 use super::measure::{Encoded, recall, retrieval};
 use super::numbers::Numbers;
+use super::paths::{Hierarchies, path_numbers};
 use super::picture_uncertainty::share_less;
 use super::relevance::Relevance;
 use super::validation::{Validation, ValidationSplit};
@@ -20,6 +21,7 @@ use crate::metrics::retrieval::mean_impact;
 use crate::report::{Impacted, Metric, Shift};
 use crate::train::export::bundle::records;
 use crate::train::features::cache::{Cache, EmbeddedSet};
+use crate::train::features::probes::ProbeSentences;
 use crate::train::features::rows::{Embedded, Rows};
 use crate::train::files::{make_folder, put};
 use crate::train::methods::{
@@ -183,6 +185,29 @@ impl<'a> MethodInputs<'a> {
         Ok(numbers)
     }
 
+    /// What paths from the pictures towards a root meet, where the caption without words was embedded.
+    fn paths<M: Method>(
+        &self,
+        cache: &Cache,
+        method: &M,
+        [images, texts]: [&Tensor<2>; 2],
+    ) -> Result<Numbers> {
+        let probes = cache
+            .probes
+            .as_ref()
+            .or(self.evaluator.data.own.probes.as_ref());
+        let Some(no_words) = probes.and_then(ProbeSentences::no_words) else {
+            return Ok(Numbers::new());
+        };
+        let hierarchies = Hierarchies {
+            images: images.clone(),
+            texts: texts.clone(),
+            no_words: no_words.to_device(self.evaluator.device),
+            captions: &cache.test.ids.captions,
+        };
+        path_numbers(method, hierarchies)
+    }
+
     fn measure_on<M: Method>(
         &self,
         cache: &Cache,
@@ -190,8 +215,9 @@ impl<'a> MethodInputs<'a> {
         name: MethodName,
     ) -> Result<Numbers> {
         let (texts, images) = self.both(&cache.test)?;
+        let mut numbers = self.paths(cache, method, [&images, &texts])?;
         let encoded = Encoded::new(method, images, texts);
-        let mut numbers = retrieval(&encoded, &cache.test.ids)?;
+        numbers.extend(retrieval(&encoded, &cache.test.ids)?);
         if !cache.config.noise.is_empty() {
             numbers.extend(self.impact(cache, method, &numbers)?);
         }

@@ -6,11 +6,14 @@ use std::fmt::Write as _;
 use super::paper;
 use super::results::{Results, Summary};
 use crate::report::LevelStatistic::{RSquared, Slope, Spearman};
+use crate::report::PathRoot::{MostInclusive, NoWords};
+use crate::report::PathScore::{Precision, RootRecall};
 use crate::report::RejectionResult::{Auroc, Negative, Positive};
 use crate::report::RejectionRule::{Dummy, Margin, Threshold};
 use crate::report::Retrieval::{ImageToLevelText, ImageToOwnText, ImageToText, TextToImage};
 use crate::report::{
-    Impacted, LevelStatistic, Metric, Modality, RejectionResult, RejectionRule, Retrieval, Shift,
+    Impacted, LevelStatistic, Metric, Modality, PathRoot, PathScore, RejectionResult,
+    RejectionRule, Retrieval, Shift,
 };
 use crate::train::methods::MethodName;
 
@@ -59,6 +62,10 @@ const fn accuracy(head: &'static str, task: &'static str) -> Column {
     (head, Metric::Accuracy(Cow::Borrowed(task)))
 }
 
+const fn path(root: PathRoot, score: PathScore) -> Metric {
+    Metric::Path(root, score)
+}
+
 const fn rejection(head: &'static str, rule: RejectionRule, result: RejectionResult) -> Column {
     (head, Metric::Rejection(rule, result))
 }
@@ -66,7 +73,7 @@ const fn rejection(head: &'static str, rule: RejectionRule, result: RejectionRes
 /// The tables in order: title, what the numbers are, and columns. Pictures look for their own captions; where truth is
 /// not known there are no others, and the columns hold the plain numbers.
 #[rustfmt::skip]
-static TABLES: [(&str, &str, &[Column]); 16] = [
+static TABLES: [(&str, &str, &[Column]); 17] = [
     (
         "Retrieval and its uncertainty",
         "T2I: a caption looks for its picture. I2T: a picture looks for a caption that was said of itself. S and R² \
@@ -187,6 +194,18 @@ static TABLES: [(&str, &str, &[Column]); 16] = [
             ("own S", Metric::PictureLevels(Spearman)), ("own R²", Metric::PictureLevels(RSquared)),
             ("own slope", Metric::PictureLevels(Slope)),
             ("disturbed", Metric::CorruptedLessCertain(Shift::Corrupted)),
+        ],
+    ),
+    (
+        "Paths through hierarchies",
+        "From the caption that a picture retrieves in fifty steps to a root, each step at the nearest caption: the \
+         share of the captions met that are of the picture's hierarchy (precision), the share of the hierarchy that is \
+         met (recall), and what the root alone finds of it. The root is the embedding of no words, or that and the \
+         caption whose distribution includes the picture's most. Of methods in which both sides are Gaussians.",
+        &[
+            ("precision, no words", path(NoWords, Precision)), ("with uncertainty", path(MostInclusive, Precision)),
+            ("recall, no words", path(NoWords, PathScore::Recall)), ("with uncertainty", path(MostInclusive, PathScore::Recall)),
+            ("root, no words", path(NoWords, RootRecall)), ("with uncertainty", path(MostInclusive, RootRecall)),
         ],
     ),
     (

@@ -2,8 +2,12 @@
 
 use super::rows::Rows;
 
-/// Sentences of the released code of `AsymVLM`, for encoders of photographs.
-pub const PHOTOGRAPH_SENTENCES: [&str; 5] = [
+/// Sentence without words, the vaguest of all: the root of `ProLIP`'s paths.
+pub const NO_WORDS: &str = "";
+
+/// No words, and the sentences of the released code of `AsymVLM`, for encoders of photographs.
+pub const PHOTOGRAPH_SENTENCES: [&str; 6] = [
+    NO_WORDS,
     "a photo",
     "a photo of a cat",
     "a photo of a black cat",
@@ -18,4 +22,16 @@ pub struct ProbeSentences {
     pub sentences: Vec<String>,
     /// Features, `[n_sentences, embed_dim]`, not normalised.
     pub features: Rows,
+}
+
+impl ProbeSentences {
+    /// Feature of the sentence without words, `[1, embed_dim]`; none in folders of earlier versions.
+    #[must_use]
+    pub fn no_words(&self) -> Option<Rows> {
+        let row = self.sentences.iter().position(|said| said == NO_WORDS)?;
+        Some(Rows {
+            values: self.features.row(row).to_vec(),
+            width: self.features.width,
+        })
+    }
 }

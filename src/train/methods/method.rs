@@ -109,15 +109,28 @@ pub trait Method: Module + Parameters {
         Some(self.concentration(rows)?.recip())
     }
 
+    /// Means and variances of one side, each row a Gaussian with a variance for each dimension; `None` for a method in
+    /// which not both sides are such.
+    ///
+    /// # Shapes
+    ///
+    /// - `features`: `[n, width]`, not normalised
+    /// - output: `[n, embed_dim]` each
+    fn gaussians(&self, _side: Side, _features: Tensor<2>) -> Option<[Tensor<2>; 2]> {
+        None
+    }
+
     /// Uncertainty of pictures by themselves, whichever side sorts the queries; `None` for a method in which a picture
-    /// has none, or none without captions to compete with.
+    /// has none, or none without captions to compete with. The mean variance of [`gaussians`](Self::gaussians) unless
+    /// a method has another one.
     ///
     /// # Shapes
     ///
     /// - `features`: `[n_images, width]`, not normalised
     /// - output: `[n_images, 1]`
-    fn uncertainty_of_images(&self, _features: Tensor<2>) -> Option<Tensor<2>> {
-        None
+    fn uncertainty_of_images(&self, features: Tensor<2>) -> Option<Tensor<2>> {
+        let [_, variances] = self.gaussians(Side::Image, features)?;
+        Some(variances.mean_dim(1))
     }
 
     /// The factor on the logits, `None` where there is none.

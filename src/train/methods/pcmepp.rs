@@ -6,7 +6,7 @@
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor};
 
-use super::method::{Method, Pairs, last_column, parameters_of, scalar};
+use super::method::{Method, Pairs, Side, last_column, parameters_of, scalar};
 use crate::model::adapter::{
     AdapterConfig, Perceptron, expected_squared_distance, scaled, sigmoid_loss,
 };
@@ -69,10 +69,13 @@ impl Method for Pcmepp {
         Some(last_column(&rows) / (width - 1) as f64)
     }
 
-    fn uncertainty_of_images(&self, features: Tensor<2>) -> Option<Tensor<2>> {
+    fn gaussians(&self, side: Side, features: Tensor<2>) -> Option<[Tensor<2>; 2]> {
         let unit = normalize(features);
-        let [_, width] = unit.dims();
-        Some(total_variance(&self.image, unit) / width as f64)
+        let variances = match side {
+            Side::Image => self.image.forward(unit.clone()),
+            Side::Text => self.text.forward(unit.clone()),
+        };
+        Some([unit, variances.exp()])
     }
 
     fn logit_scale(&self) -> Option<Tensor<1>> {

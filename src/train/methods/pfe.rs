@@ -7,7 +7,7 @@ use burn::module::Module;
 use burn::tensor::activation::softplus;
 use burn::tensor::{Device, Tensor};
 
-use super::method::{Method, Pairs, last_column, parameters_of};
+use super::method::{Method, Pairs, Side, last_column, parameters_of};
 use crate::model::adapter::{AdapterConfig, Perceptron, mutual_likelihood_loss};
 use crate::model::clip::normalize;
 
@@ -49,8 +49,12 @@ impl Method for Pfe {
         Some(last_column(&rows))
     }
 
-    fn uncertainty_of_images(&self, features: Tensor<2>) -> Option<Tensor<2>> {
-        Some(variance(&self.image, features).mean_dim(1))
+    fn gaussians(&self, side: Side, features: Tensor<2>) -> Option<[Tensor<2>; 2]> {
+        let perceptron = match side {
+            Side::Image => &self.image,
+            Side::Text => &self.text,
+        };
+        Some([features.clone(), variance(perceptron, features)])
     }
 }
 

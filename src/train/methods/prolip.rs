@@ -7,7 +7,7 @@
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 
-use super::method::{Method, Pairs, last_column, parameters_of};
+use super::method::{Method, Pairs, Side, last_column, parameters_of};
 use crate::model::adapter::{
     AdapterConfig, Perceptron, halved_information_bottleneck, sigmoid_loss,
 };
@@ -34,11 +34,6 @@ impl ProLip {
     }
 }
 
-/// Mean variance of unit rows over the dimensions, `[n, 1]`.
-fn mean_variance(perceptron: &Perceptron, unit: Tensor<2>) -> Tensor<2> {
-    perceptron.forward(unit).exp().mean_dim(1)
-}
-
 impl Method for ProLip {
     fn loss(&self, pairs: Pairs, _epoch: usize) -> Tensor<1> {
         let (images, texts) = (normalize(pairs.images), normalize(pairs.texts));
@@ -57,7 +52,7 @@ impl Method for ProLip {
     /// Unit embeddings, and the mean variance in the last column.
     fn of_texts(&self, features: Tensor<2>) -> Tensor<2> {
         let unit = normalize(features);
-        let variance = mean_variance(&self.text, unit.clone());
+        let variance = self.text.forward(unit.clone()).exp().mean_dim(1);
         Tensor::cat(vec![unit, variance], 1)
     }
 
@@ -65,8 +60,13 @@ impl Method for ProLip {
         Some(last_column(&rows))
     }
 
-    fn uncertainty_of_images(&self, features: Tensor<2>) -> Option<Tensor<2>> {
-        Some(mean_variance(&self.image, normalize(features)))
+    fn gaussians(&self, side: Side, features: Tensor<2>) -> Option<[Tensor<2>; 2]> {
+        let unit = normalize(features);
+        let variances = match side {
+            Side::Image => self.image.forward(unit.clone()),
+            Side::Text => self.text.forward(unit.clone()),
+        };
+        Some([unit, variances.exp()])
     }
 }
 

@@ -54,7 +54,7 @@ impl FrozenPhotos {
             train: unseen(&frozen, &train, &dev)?,
             test: frozen.split(&test, ["test-pictures", "test-captions"])?,
             tasks: Vec::new(),
-            probes: None,
+            probes: Some(frozen.probes()?),
             config: config(&frozen, PHOTOS)?,
         };
         let test = TestVariants {
@@ -85,7 +85,7 @@ impl FrozenPhotos {
             train: Split::empty(),
             test: frozen.split(&read_hierarcaps(root)?, names)?,
             tasks: Vec::new(),
-            probes: None,
+            probes: Some(frozen.probes()?),
             config: config(frozen, "hierarcaps")?,
         }))
     }

@@ -16,6 +16,7 @@ use crate::preprocess::Tokens;
 use crate::train::data::{ItemCaption, Listing};
 use crate::train::features::cache::{CaptionRow, IdMap, Split};
 use crate::train::features::encoder::Encoder;
+use crate::train::features::probes::{PHOTOGRAPH_SENTENCES, ProbeSentences};
 use crate::train::features::rows::{Embedded, Rows};
 use crate::train::files;
 use crate::train::methods::rotation;
@@ -187,6 +188,19 @@ impl FrozenEncoder {
     pub(super) fn texts(&self, captions: &[String]) -> Result<Rows> {
         let tokens = self.encoder.tokens(captions)?;
         self.texts_of_rows(&self.encoder.all_texts(&tokens, |_| {})?.activations)
+    }
+
+    /// Sentences whose κ fits report while they are under way, among them the one without words.
+    ///
+    /// # Errors
+    ///
+    /// As [`texts`](Self::texts).
+    pub(super) fn probes(&self) -> Result<ProbeSentences> {
+        let sentences: Vec<String> = PHOTOGRAPH_SENTENCES.map(str::to_owned).into();
+        Ok(ProbeSentences {
+            features: self.texts(&sentences)?,
+            sentences,
+        })
     }
 
     fn images_of_rows(&self, rows: &Rows) -> Result<Rows> {

@@ -8,11 +8,13 @@ use crate::preprocess::Tokens;
 use crate::scenes::Scene;
 use crate::train::data::corruption::Corruptions;
 use crate::train::features::encoder::{Encoder, pictures_per_pass};
+use crate::train::features::probes::NO_WORDS;
 use crate::train::features::rows::Embedded;
 use crate::train::progress::Meter;
 
 /// Probe sentences of this world from vague to full, whose κ fits report while they are under way.
-pub(super) const PROBE_SENTENCES: [&str; 5] = [
+pub(super) const PROBE_SENTENCES: [&str; 6] = [
+    NO_WORDS,
     "a picture",
     "a shape",
     "something red",

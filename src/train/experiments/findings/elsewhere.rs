@@ -18,8 +18,8 @@ static CLAIMS: [PaperClaim; 3] = [
         "needs ProLIP pre-trained; here its loss adapts features",
     ),
     undecided(
-        "ProLIP: paths through HierarCaps and weighted prompts gain by uncertainty",
-        "neither is measured here",
+        "ProLIP: weighted prompts gain by uncertainty (table 3)",
+        "is of ImageNet's classes and prompts, which are not here",
     ),
     undecided(
         "AsymVLM does on SigLIP's features what it does on CLIP's",

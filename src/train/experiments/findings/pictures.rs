@@ -1,8 +1,10 @@
 //! Uncertainty of pictures, of methods in which a picture is a distribution by itself.
 
 use super::super::judge::Judge;
+use super::super::numbers::LEVELS;
+use super::super::results::queries;
 use super::super::tables::other_sign;
-use super::super::verdict::{Estimate, Finding, FindingRow, PaperClaim};
+use super::super::verdict::{Estimate, Finding, FindingRow, PaperClaim, Support, Undecided};
 use crate::report::{LevelStatistic, Metric, Shift};
 use crate::train::methods::MethodName::{
     self, Augmentation, Bayesvlm, ImageDensity, ImagePs, ImageVmf, Pcmepp, Pfe, Probvlm, Prolip,
@@ -89,9 +91,46 @@ pub(super) fn findings(judge: &Judge<'_>) -> Vec<Finding> {
     };
     vec![
         judge.finding(&MORE_CERTAIN, of_all(&MORE_CERTAIN_SHARE)),
-        judge.finding(&FOLLOWS_ACCURACY, of_all(&S_OF_PICTURES)),
+        judge.finding(&FOLLOWS_ACCURACY, follows_accuracy(judge)),
         judge.finding(&DISTURBED, of_all(&LESS_CERTAIN)),
     ]
+}
+
+/// S of each method, and of those that have none, as recall of their pictures is the same at every level or they find
+/// next to nothing, why.
+fn follows_accuracy(judge: &Judge<'_>) -> Vec<FindingRow> {
+    let of_method = |method| {
+        let rows = rows(judge, method, &S_OF_PICTURES);
+        match rows.is_empty() {
+            true => no_s(judge, method).into_iter().collect(),
+            false => rows,
+        }
+    };
+    let methods = BOTH_SIDES.into_iter().chain(PICTURES);
+    methods.flat_map(of_method).collect()
+}
+
+/// The row of a method whose pictures are uncertain, and have no S.
+fn no_s(judge: &Judge<'_>, method: MethodName) -> Option<FindingRow> {
+    let [_, of_pictures] = judge.directions();
+    let mean = |metric| {
+        judge
+            .results
+            .summary(method, &metric)
+            .map(|found| found.mean)
+    };
+    mean(Metric::PictureMoreCertain).or_else(|| mean(LESS_CERTAIN.metric))?;
+    let n_found = mean(queries(of_pictures))? * mean(Metric::Recall(of_pictures, 1))?;
+    let why = match n_found < LEVELS as f64 {
+        true => Undecided::TooFewHits(method),
+        false => Undecided::SaysTheSame(method),
+    };
+    Some(FindingRow {
+        what: format!("{}: {} < 0", S_OF_PICTURES.what, method.title()),
+        found: "none".to_owned(),
+        paper: String::new(),
+        support: Support::Undecided(why),
+    })
 }
 
 /// The row of a method, and of `ProbVLM` that with the other sign, too.
@@ -129,6 +168,7 @@ fn row(method: MethodName, suffix: &str, rule: &PictureRule, found: Estimate) ->
 mod tests {
     use super::super::fixture::{sentence, written};
     use super::*;
+    use crate::report::Retrieval;
 
     #[test]
     fn pictures_are_more_certain_less_certain_or_neither() {
@@ -142,6 +182,22 @@ mod tests {
             let found = sentence("ProLIP: pictures are more certain", &rows);
             assert!(found.starts_with(expected), "{found}, expected {expected}");
         }
+    }
+
+    #[test]
+    fn who_finds_next_to_nothing_has_no_s_and_the_row_says_so() {
+        let rows = [
+            (Prolip, Metric::PictureMoreCertain, &[0.9; 3][..]),
+            (
+                Prolip,
+                Metric::Recall(Retrieval::ImageToText, 1),
+                &[0.001; 3],
+            ),
+            (Prolip, Metric::PictureCount, &[1000.0; 3]),
+        ];
+        let found = sentence("ProLIP: a picture's uncertainty", &rows);
+        let expected = "not decided: ProLIP adapter: finds fewer than one a level";
+        assert_eq!(found, expected);
     }
 
     #[test]
