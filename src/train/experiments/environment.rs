@@ -1,6 +1,6 @@
 //! `environment.json`: how results came about, so that they can be repeated, and on which machines.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use anyhow::{Result, ensure};
@@ -26,6 +26,8 @@ const SESSIONS: &str = "sessions";
 /// Keys of the sizes of the splits.
 pub(super) const TRAINED_ON: &str = "trained_on";
 pub(super) const MEASURED_ON: &str = "measured_on";
+/// Entries of a table that a message names when they differ.
+const MAX_NAMED: usize = 4;
 /// Keys whose values must be the same for all results of a folder.
 const PLANNED: [&str; 10] = [
     "batch",
@@ -123,12 +125,12 @@ impl Environment<'_> {
 
     fn same_plan(&self, mut there: Value, now: &Value) -> Result<Value> {
         for key in PLANNED {
+            let [before, after] = [&there, now].map(|settings| without_commands(&settings[key]));
             ensure!(
-                without_commands(&there[key]) == without_commands(&now[key]),
-                "{} holds results with {key} {}, not {}; choose another folder",
+                before == after,
+                "{} holds results with {}; choose another folder",
                 self.folder.display(),
-                there[key],
-                now[key]
+                difference(key, &before, &after)
             );
         }
         // A later session may add methods, each with its rate.
@@ -146,10 +148,9 @@ impl Environment<'_> {
         if !is_none(&now[CORRUPTIONS]) && there[CORRUPTIONS] != now[CORRUPTIONS] {
             ensure!(
                 is_none(&there[CORRUPTIONS]),
-                "{} holds results with the corruptions {}, not {}; choose another folder",
+                "{} holds results with {}; choose another folder",
                 self.folder.display(),
-                there[CORRUPTIONS],
-                now[CORRUPTIONS]
+                difference(CORRUPTIONS, &there[CORRUPTIONS], &now[CORRUPTIONS])
             );
             there[CORRUPTIONS] = now[CORRUPTIONS].clone();
         }
@@ -222,6 +223,30 @@ fn without_commands(setting: &Value) -> Value {
         Value::Array(all) => Value::Array(all.iter().map(without_commands).collect()),
         other => other.clone(),
     }
+}
+
+/// What a setting was, and is not, in a few words: of tables and lists the first entries that differ.
+fn difference(key: &str, before: &Value, after: &Value) -> String {
+    let differing: Vec<String> = match (before, after) {
+        (Value::Object(before), Value::Object(after)) => {
+            let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+            let names = names.into_iter();
+            let differs = |name: &&String| before.get(*name) != after.get(*name);
+            names.filter(differs).cloned().collect()
+        }
+        (Value::Array(before), Value::Array(after)) => {
+            let on_one_side = |entry: &&Value| before.contains(entry) != after.contains(entry);
+            let entries = before.iter().chain(after).filter(on_one_side);
+            entries.map(Value::to_string).collect()
+        }
+        _ => return format!("{key} {before}, not {after}"),
+    };
+    let named = differing.len().min(MAX_NAMED);
+    let more = match differing.len() - named {
+        0 => String::new(),
+        n => format!(" and {n} more"),
+    };
+    format!("another {key}: {}{more}", differing[..named].join(", "))
 }
 
 /// The file of a folder; `None` where there is none.
@@ -312,6 +337,22 @@ mod tests {
         let recorded = features("", "a");
         assert_eq!(recorded, features("train photos", "a"), "the same features");
         assert_ne!(recorded, features("", "b"), "of another encoder");
+    }
+
+    #[test]
+    fn a_difference_is_told_by_what_differs_and_not_by_everything() {
+        let difference = |before: Value, after: Value| difference("hashes", &before, &after);
+        let one = serde_json::json!({ "a": "1", "b": "2", "c": "3" });
+        let other = serde_json::json!({ "a": "1", "b": "4", "d": "3" });
+        assert_eq!(difference(one.clone(), other), "another hashes: b, c, d");
+        let none = serde_json::json!({ "e": 1, "f": 2, "g": 3, "h": 4 });
+        let found = difference(one, none);
+        assert_eq!(found, "another hashes: a, b, c, e and 3 more");
+        let lists = [[1, 2], [2, 3]].map(|list| serde_json::json!(list));
+        let [before, after] = lists;
+        assert_eq!(difference(before, after), "another hashes: 1, 3");
+        let plain = difference(512.into(), 256.into());
+        assert_eq!(plain, "hashes 512, not 256");
     }
 
     #[test]
