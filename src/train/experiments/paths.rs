@@ -45,7 +45,8 @@ pub(super) struct Hierarchies<'a> {
 ///
 /// The device fails.
 pub(super) fn path_numbers<M: Method>(method: &M, of: Hierarchies<'_>) -> Result<Numbers> {
-    if of.captions.iter().any(|caption| caption.level.is_none()) {
+    let (firsts, hierarchies) = distinct(of.captions);
+    if firsts.is_empty() {
         return Ok(Numbers::new());
     }
     let (Some(images), Some(texts), Some([no_words, _])) = (
@@ -55,13 +56,13 @@ pub(super) fn path_numbers<M: Method>(method: &M, of: Hierarchies<'_>) -> Result
     ) else {
         return Ok(Numbers::new());
     };
-    let (firsts, hierarchies) = distinct(of.captions);
     let gallery = Gallery::of(&images[0], &texts[0], no_words, &firsts)?;
     let (images, texts) = (
         Gaussians::of(images)?,
         Gaussians::of(texts)?.of_rows(&firsts),
     );
     let found = hierarchies.par_iter().enumerate();
+    let found = found.filter(|(_, hierarchy)| !hierarchy.is_empty());
     let found: Vec<[[f64; 3]; 2]> = found
         .map(|(image, hierarchy)| {
             let most_inclusive = texts.most_inclusive(&images, image);
@@ -78,12 +79,14 @@ pub(super) fn path_numbers<M: Method>(method: &M, of: Hierarchies<'_>) -> Result
     Ok(numbers)
 }
 
-/// The first row of each distinct caption, and the captions of each picture by their place among these.
+/// The first row of each distinct caption that has a level, and those of each picture by their place among these.
 fn distinct(captions: &[CaptionRow]) -> (Vec<usize>, Vec<Vec<usize>>) {
     let n_images = captions.iter().map(|caption| caption.image + 1).max();
     let mut hierarchies = vec![Vec::new(); n_images.unwrap_or(0)];
     let (mut firsts, mut places) = (Vec::new(), BTreeMap::new());
-    for (row, caption) in captions.iter().enumerate() {
+    let levelled = captions.iter().enumerate();
+    let levelled = levelled.filter(|(_, caption)| caption.level.is_some());
+    for (row, caption) in levelled {
         let place = *places.entry(caption.text.as_str()).or_insert(firsts.len());
         if place == firsts.len() {
             firsts.push(row);
@@ -389,14 +392,15 @@ mod tests {
     }
 
     #[test]
-    fn a_caption_that_is_said_twice_is_met_once() {
+    fn a_caption_that_is_said_twice_is_met_once_and_one_without_a_level_never() {
         let said = [
+            caption("c", 0, None),
             caption("a", 0, Some(0)),
             caption("b", 0, Some(1)),
             caption("a", 1, Some(0)),
         ];
         let (firsts, hierarchies) = distinct(&said);
-        assert_eq!(firsts, [0, 1]);
+        assert_eq!(firsts, [1, 2]);
         assert_eq!(hierarchies, [vec![0, 1], vec![0]]);
     }
 }
