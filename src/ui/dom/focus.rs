@@ -101,10 +101,11 @@ fn give_to_nearest(path: &[(Element, usize)]) {
     }
 }
 
-/// Whether an element, or a control in it, takes the focus that it is given.
+/// Whether an element, or a control in it, takes the focus that it is given. Firefox leaves the focus at a control that
+/// is disabled, where no key does anything.
 fn takes_focus(element: &Element, controls: &str) -> bool {
-    matches(element, controls) && try_focus(element)
-        || children(element).any(|child| takes_focus(&child, controls))
+    let is_usable = matches(element, controls) && !matches(element, UNUSABLE);
+    is_usable && try_focus(element) || children(element).any(|child| takes_focus(&child, controls))
 }
 
 fn try_focus(element: &Element) -> bool {

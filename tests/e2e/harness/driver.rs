@@ -29,8 +29,9 @@ const COMMAND: Duration = Duration::from_secs(120);
 /// The shell lets go of the output, so that it ends with the driver.
 const CHROME_SCRIPT: &str =
     "\"$0\" --port=0 & exec >&-; read -r _; kill -9 $!; wait; sleep 1; rm -rf \"$1\"";
-/// The same with the browser, which does not end with this driver.
-const FIREFOX_SCRIPT: &str = "setsid \"$0\" --port=0 --profile-root \"$1\" & exec >&-; read -r _; kill -9 -- -$!; wait; sleep 1; rm -rf \"$1\"";
+/// The same with the browser, which does not end with this driver: all of its group. Debian's `sh` knows no other way to
+/// write that.
+const FIREFOX_SCRIPT: &str = "setsid \"$0\" --port=0 --profile-root \"$1\" & exec >&-; read -r _; kill -s KILL -- -$!; wait; sleep 1; rm -rf \"$1\"";
 
 /// The flag of `webdriver.json` by which Chromium's GPU is imitated.
 const SOFTWARE_ADAPTER: &str = "--use-webgpu-adapter=swiftshader";
@@ -257,6 +258,32 @@ fn firefox(pointer: Pointer) -> Value {
         "args": ["-headless", "--width=1200", "--height=900"],
         "prefs": preferences,
     } })
+}
+
+#[cfg(unix)]
+#[test]
+fn a_driver_ends_with_its_test() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    for kind in [Kind::Chromium, Kind::Firefox] {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let program = folder.path().join("driver");
+        let script = format!(
+            "#!/bin/sh\necho '{} 4444.'\nexec sleep 600\n",
+            kind.announcement()
+        );
+        fs::write(&program, script).expect("the folder is the test's own");
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("its own file");
+        let (_, mut driver, port) =
+            started_driver(kind, &program.to_string_lossy()).expect("it says its port");
+        assert_eq!(port, 4444, "{kind:?}");
+        drop(driver.stdin.take());
+        let start = Instant::now();
+        while driver.try_wait().expect("it is a child").is_none() {
+            assert!(start.elapsed() < ANNOUNCEMENT, "{kind:?}: still there");
+            thread::sleep(Duration::from_millis(50));
+        }
+    }
 }
 
 #[cfg(unix)]
