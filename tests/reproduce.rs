@@ -323,6 +323,17 @@ fn corrupted() -> [CorruptedSplit; 2] {
     ]
 }
 
+/// Where captions were corrupted, every picture is as certain as it was, and nothing is said of that.
+fn is_measured_of_corrupted_pictures_alone(results: &Results, name: MethodName) {
+    let less_certain = |shift| results.values(name, &Metric::CorruptedLessCertain(shift));
+    let shot = less_certain(Shift::AtSeverity("shot".into(), 5));
+    assert_eq!(less_certain(Shift::Corrupted), shot, "{name:?}: one kind");
+    let keyboard = less_certain(Shift::AtSeverity("keyboard".into(), 5));
+    assert!(keyboard.is_empty(), "{name:?}: captions");
+    let n_both = results.values(name, &Metric::PictureMoreCertain).len();
+    assert!(n_both <= shot.len(), "{name:?}: of every uncertain picture");
+}
+
 #[test]
 fn every_method_is_measured_on_corrupted_pictures_and_captions() {
     let folder = tempfile::tempdir().expect("a folder for the test");
@@ -375,17 +386,7 @@ fn every_method_is_measured_on_corrupted_pictures_and_captions() {
             (found - expected).abs() < 1e-12,
             "{name:?}: MMI {found}, expected {expected}"
         );
-        // Of pictures alone: where captions were corrupted, every picture is what it was.
-        let less_certain = |shift| results.values(name, &Metric::CorruptedLessCertain(shift));
-        let shot = less_certain(Shift::AtSeverity("shot".into(), 5));
-        assert_eq!(less_certain(Shift::Corrupted), shot, "{name:?}: one kind");
-        let keyboard = less_certain(Shift::AtSeverity("keyboard".into(), 5));
-        assert!(keyboard.is_empty(), "{name:?}: captions");
-        let has_it = results.values(name, &Metric::PictureMoreCertain);
-        assert!(
-            has_it.len() <= shot.len(),
-            "{name:?}: of every uncertain picture"
-        );
+        is_measured_of_corrupted_pictures_alone(&results, name);
     }
     for (name, n_expected) in [
         (MethodName::Prolip, 1),

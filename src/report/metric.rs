@@ -180,11 +180,11 @@ named! {
 }
 
 named! {
-    /// Captions or pictures.
+    /// The side of a pair whose uncertainty a number is of.
     Modality {
-        /// Captions.
+        /// Every caption of the test split.
         Captions = "captions",
-        /// Pictures.
+        /// Every picture of the test split.
         Pictures = "pictures",
     }
 }

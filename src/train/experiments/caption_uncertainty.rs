@@ -94,12 +94,13 @@ fn adjacent_levels_ordered(uncertainty: &[f64], captions: &[CaptionRow]) -> Opti
     (!falls.is_empty()).then(|| mean(&falls))
 }
 
+/// Made-up captions for the tests of measures.
 #[cfg(test)]
-mod tests {
-    use super::*;
+pub(super) mod fixture {
+    use super::CaptionRow;
 
     /// Two captions of each of two pictures, of two levels.
-    fn captions() -> Vec<CaptionRow> {
+    pub(in super::super) fn captions() -> Vec<CaptionRow> {
         let caption = |image: usize, level: usize, n_tokens, bits| CaptionRow {
             text: format!("caption {level} of {image}"),
             image,
@@ -114,6 +115,12 @@ mod tests {
             caption(1, 1, 5, 7.0),
         ]
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fixture::captions;
+    use super::*;
 
     #[test]
     fn uncertainty_that_falls_with_information_is_seen() {

@@ -381,6 +381,7 @@ fn level_numbers(found: &Retrieved, side: Side, uncertainty: &[f64], ids: &IdMap
 mod tests {
     use burn::tensor::Int;
 
+    use super::super::caption_uncertainty::fixture::captions;
     use super::*;
     use crate::device::cpu;
     use crate::model::adapter::{AdapterConfig, Family, MeanDirection};
@@ -390,23 +391,6 @@ mod tests {
 
     const T2I: Metric = Metric::Recall(Retrieval::TextToImage, 1);
     const I2T: Metric = Metric::Recall(Retrieval::ImageToText, 1);
-
-    /// Two captions of each of two pictures, of two levels.
-    fn captions() -> Vec<CaptionRow> {
-        let caption = |image: usize, level: usize, n_tokens, bits| CaptionRow {
-            text: format!("caption {level} of {image}"),
-            image,
-            n_tokens,
-            level: Some(level),
-            bits: Some(bits),
-        };
-        vec![
-            caption(0, 0, 1, 0.5),
-            caption(0, 1, 4, 6.0),
-            caption(1, 0, 2, 1.0),
-            caption(1, 1, 5, 7.0),
-        ]
-    }
 
     /// Two pictures with those captions, none of which is known to be true of the other picture.
     fn ids() -> IdMap {

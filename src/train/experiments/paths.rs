@@ -28,9 +28,9 @@ type Dimension<'a> = ((&'a f32, &'a f32), (&'a f32, &'a f32));
 
 /// Features of a split whose captions form hierarchies, not normalised.
 pub(super) struct Hierarchies<'a> {
-    /// `[n_images, width]`
+    /// Features of the pictures, `[n_images, width]`.
     pub(super) images: Tensor<2>,
-    /// `[n_texts, width]`
+    /// Features of the captions, `[n_texts, width]`.
     pub(super) texts: Tensor<2>,
     /// Of the caption without words, `[1, width]`.
     pub(super) no_words: Tensor<2>,

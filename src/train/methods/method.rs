@@ -203,6 +203,18 @@ pub(super) fn last_column(rows: &Tensor<2>) -> Tensor<2> {
     columns(rows, width - 1, width)
 }
 
+/// Unit embeddings, and a variance for each dimension around them, of which a perceptron gives the logarithm.
+///
+/// # Shapes
+///
+/// - `features`: `[n, embed_dim]`, not normalised
+/// - output: `[n, embed_dim]` each
+pub(super) fn unit_gaussians(log_variance: &Perceptron, features: Tensor<2>) -> [Tensor<2>; 2] {
+    let unit = normalize(features);
+    let variances = log_variance.forward(unit.clone()).exp();
+    [unit, variances]
+}
+
 pub(super) fn scalar(value: f32, device: &Device) -> Param<Tensor<1>> {
     Param::from_tensor(Tensor::from_floats([value], device))
 }

@@ -6,7 +6,7 @@
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor};
 
-use super::method::{Method, Pairs, Side, last_column, parameters_of, scalar};
+use super::method::{Method, Pairs, Side, last_column, parameters_of, scalar, unit_gaussians};
 use crate::model::adapter::{
     AdapterConfig, Perceptron, expected_squared_distance, scaled, sigmoid_loss,
 };
@@ -70,12 +70,10 @@ impl Method for Pcmepp {
     }
 
     fn gaussians(&self, side: Side, features: Tensor<2>) -> Option<[Tensor<2>; 2]> {
-        let unit = normalize(features);
-        let variances = match side {
-            Side::Image => self.image.forward(unit.clone()),
-            Side::Text => self.text.forward(unit.clone()),
-        };
-        Some([unit, variances.exp()])
+        Some(match side {
+            Side::Image => unit_gaussians(&self.image, features),
+            Side::Text => unit_gaussians(&self.text, features),
+        })
     }
 
     fn logit_scale(&self) -> Option<Tensor<1>> {

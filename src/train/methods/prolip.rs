@@ -7,7 +7,7 @@
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 
-use super::method::{Method, Pairs, Side, last_column, parameters_of};
+use super::method::{Method, Pairs, Side, last_column, parameters_of, unit_gaussians};
 use crate::model::adapter::{
     AdapterConfig, Perceptron, halved_information_bottleneck, sigmoid_loss,
 };
@@ -61,12 +61,10 @@ impl Method for ProLip {
     }
 
     fn gaussians(&self, side: Side, features: Tensor<2>) -> Option<[Tensor<2>; 2]> {
-        let unit = normalize(features);
-        let variances = match side {
-            Side::Image => self.image.forward(unit.clone()),
-            Side::Text => self.text.forward(unit.clone()),
-        };
-        Some([unit, variances.exp()])
+        Some(match side {
+            Side::Image => unit_gaussians(&self.image, features),
+            Side::Text => unit_gaussians(&self.text, features),
+        })
     }
 }
 
