@@ -5,10 +5,14 @@ use std::panic;
 
 use leptos::html::Main;
 use leptos::prelude::*;
+use leptos::web_sys::HtmlElement;
 use wasm_bindgen_futures::spawn_local;
 
+use crate::explorer::View;
 use crate::ui::dom::{browser, focus};
 use crate::ui::engine::Client;
+use crate::ui::later::{Later, LaterPart, PartLoader, mount_later};
+use crate::ui::model_panel::{ModelPanel, NeedsAdapter};
 use crate::ui::page::gallery::WorldFiles;
 use crate::ui::page::locks::Prepared;
 use crate::ui::page::state::PageState;
@@ -16,13 +20,13 @@ use crate::ui::page::{effects, file_input, lessons, locks, speech};
 use crate::ui::panels::masthead::Masthead;
 use crate::ui::panels::navigation::Navigation;
 use crate::ui::panels::notices::Notices;
-use crate::ui::panels::save::Save;
+use crate::ui::panels::save::{Save, VIEW};
 use crate::ui::panels::tour::Tour;
 use crate::ui::plot;
 use crate::ui::views;
 
 /// Puts the page in place of what stood in its element before the program ran.
-pub fn start() {
+pub fn start(loader: PartLoader) {
     panic::set_hook(Box::new(|info| {
         console_error_panic_hook::hook(info);
         browser::announce("kappascope-crashed");
@@ -38,16 +42,21 @@ pub fn start() {
         }
         let opening = WorldFiles::first(effects::asked_world()).await;
         place.set_inner_html("");
-        mount_to(place, || view! { <App client=client opening=opening/> }).forget();
+        mount_to(
+            place,
+            move || view! { <App client=client opening=opening loader=loader/> },
+        )
+        .forget();
         browser::announce("kappascope-started");
     });
 }
 
 /// The whole page: makes its state, starts its effects, and lays out its panels around the open view.
 #[component]
-fn App(client: Client, opening: WorldFiles) -> impl IntoView {
+fn App(client: Client, opening: WorldFiles, loader: PartLoader) -> impl IntoView {
     let page = PageState::new(client);
     provide_context(page);
+    provide_context(loader);
     effects::open(page, opening);
     locks::keep(page);
     lessons::keep(page);
@@ -68,9 +77,8 @@ fn App(client: Client, opening: WorldFiles) -> impl IntoView {
         <Navigation/>
         <Prepared/>
         <Notices/>
-        <main node_ref=place tabindex="-1"></main>
-        <Save of=place/>
-        <Tour/>
+        <main id=VIEW node_ref=place tabindex="-1"></main>
+        <Later part=LaterPart::Foot/>
         <p class="hidden" aria-live="polite" id="spoken">{move || page.spoken.get()}</p>
     }
 }
@@ -86,9 +94,28 @@ fn keep_view(page: PageState, place: NodeRef<Main>) {
     let shown = StoredValue::new_local(None::<Box<dyn Any>>);
     Effect::new(move |_| {
         let view = open.get();
-        if let Some(place) = place.get() {
-            shown.set_value(None);
-            shown.set_value(Some(untrack(|| views::mount(view, place))));
+        let Some(place) = place.get() else { return };
+        shown.set_value(None);
+        let keep = move |part| shown.set_value(Some(part));
+        match view {
+            Some(View::Explore) => keep(untrack(|| {
+                Box::new(mount_to(place, views::Explore)) as Box<dyn Any>
+            })),
+            view => {
+                let part = view.map_or(LaterPart::NeedsAdapter, LaterPart::View);
+                mount_later(part, place, move || open.get_untracked() == view, keep);
+            }
         }
     });
+}
+
+/// Puts a part that comes later into its place; it goes when what is returned is dropped.
+pub fn mount(part: LaterPart, place: HtmlElement) -> Box<dyn Any> {
+    match part {
+        LaterPart::View(view) => views::mount(view, place),
+        LaterPart::NeedsAdapter => Box::new(mount_to(place, NeedsAdapter)),
+        LaterPart::BelowMatrix => Box::new(mount_to(place, views::BelowMatrix)),
+        LaterPart::Models => Box::new(mount_to(place, ModelPanel)),
+        LaterPart::Foot => Box::new(mount_to(place, || view! { <Save/><Tour/> })),
+    }
 }

@@ -2,7 +2,8 @@
 //!
 //! `page` holds the signals and what acts on them, `views` a file or a folder for each view, `panels` the parts that
 //! views share, `plot` marks and bars, `dom` calls to the browser; `explorer` works out the numbers and texts. A new
-//! view needs a row in `explorer::views`, a line in `views::mount`, its own file in each, and a style sheet.
+//! view needs a row in `explorer::views`, its own file in each, and a style sheet. `later` is about the parts of the
+//! page whose program is loaded once the rest is at work.
 //!
 //! Knows the protocol and the arithmetic of readings; never a tensor, a model or an engine's inside.
 #![expect(
@@ -13,10 +14,12 @@
 mod app;
 mod dom;
 mod engine;
+mod later;
 mod model_panel;
 mod page;
 mod panels;
 mod plot;
 mod views;
 
-pub use app::start;
+pub use app::{mount, start};
+pub use later::{LaterPart, NotLoaded, PartLoader};

@@ -11,6 +11,7 @@ mod page;
 mod report;
 mod sheets;
 mod shell;
+mod split;
 mod tools;
 
 use std::process::ExitCode;
@@ -21,6 +22,7 @@ usage: cargo xtask COMMAND
   serve [--port PORT]   build the page and serve it on 127.0.0.1 (port 8080); missing tools are installed first
   build                 build the page into dist/
   sheets                join the style sheets; trunk does so before each build
+  split                 split the program that trunk has built; trunk does so after each build
   dist [--built]        build the page and write its release into dist-release/; --built takes dist/ as it is
   format                format every file; `cargo fmt` alone passes over the views' components
   bench browser [STEP …]  our engines beside onnxruntime-web in one browser, into benches/results/; a STEP is one of
@@ -40,6 +42,7 @@ pub fn run(arguments: impl Iterator<Item = String>) -> ExitCode {
         ["serve", "--port", port] => page::serve(port),
         ["build"] => page::build(),
         ["sheets"] => sheets::join(),
+        ["split"] => split::split(),
         ["dist"] => dist::build(),
         ["dist", "--built"] => dist::write(),
         ["format"] => format::write(),

@@ -88,8 +88,13 @@ pub(crate) fn root() -> &'static Path {
 
 /// Folder of installed tools: beside the build's other products, so that nothing of the user's is replaced.
 pub(crate) fn tools_folder() -> PathBuf {
+    target_folder().join("tools")
+}
+
+/// Folder of what cargo builds.
+pub(crate) fn target_folder() -> PathBuf {
     let target = env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    root().join(target).join("tools")
+    root().join(target)
 }
 
 fn search_path() -> OsString {

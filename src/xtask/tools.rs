@@ -7,6 +7,8 @@ use super::shell;
 
 const WASM_TARGET: &str = "wasm32-unknown-unknown";
 const TRUNK_VERSION: &str = "0.21.14";
+const SPLITTER: &str = "wasm_split_cli_support";
+const SPLITTER_VERSION: &str = "0.2.4";
 const CARGO_DENY_VERSION: &str = "0.19.9";
 const AXE_VERSION: &str = "4.14.1";
 
@@ -14,6 +16,7 @@ const AXE_VERSION: &str = "4.14.1";
 pub(crate) fn ensure_page_tools() -> Result<(), String> {
     ensure_wasm_target()?;
     ensure_wasm_bindgen()?;
+    ensure_splitter()?;
     ensure("trunk", "trunk", TRUNK_VERSION, &["--locked"])
 }
 
@@ -39,6 +42,18 @@ pub(crate) fn ensure_wasm_bindgen() -> Result<(), String> {
     let version = version.ok_or("Cargo.lock names no version of wasm-bindgen")?;
     // Without `--locked`: the lock file of this release names a version that was withdrawn.
     ensure("wasm-bindgen", "wasm-bindgen-cli", version, &[])
+}
+
+/// Installs `wasm-split-cli` where it is missing. It does not say its own version, but cargo does.
+fn ensure_splitter() -> Result<(), String> {
+    let root = shell::tools_folder();
+    let arguments = ["install", "--list", "--root", &root.to_string_lossy()];
+    let installed = shell::output_of("cargo", &arguments).unwrap_or_default();
+    if installed.contains(&format!("{SPLITTER} v{SPLITTER_VERSION}:")) {
+        return Ok(());
+    }
+    let flags = ["--locked", "--features", "build-binary"];
+    install(SPLITTER, SPLITTER_VERSION, &flags)
 }
 
 /// Installs cargo-deny where it is missing, which checks the dependencies against `deny.toml`.
@@ -76,6 +91,10 @@ fn ensure(program: &str, package: &str, version: &str, flags: &[&str]) -> Result
     if found.split_whitespace().any(|word| word == version) {
         return Ok(());
     }
+    install(package, version, flags)
+}
+
+fn install(package: &str, version: &str, flags: &[&str]) -> Result<(), String> {
     println!("installing {package} {version}; this takes some minutes, once");
     let arguments = [
         "install",

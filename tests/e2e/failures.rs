@@ -35,6 +35,32 @@ mod built_page {
 
     #[test]
     #[ignore = "needs the built page: cargo xtask test"]
+    fn without_the_later_part_of_its_program_the_page_answers_and_says_what_is_missing() {
+        let (server, browser) = (Server::start(), Browser::start());
+        browser.run_before_pages(
+            "const real = fetch;
+             window.isWithheld = true;
+             window.fetch = (address, ...how) => isWithheld && String(address).includes('_later.wasm')
+                ? Promise.reject(new TypeError('no network')) : real(address, ...how);",
+        );
+        open_ready(&browser, &server.address("?backend=cpu"));
+        wait_until_it_says(&browser, "A part of this page could not be loaded.");
+        type_first_caption(&browser, CAPTION);
+        browser.run("window.isWithheld = false", &[]);
+        browser.click("nav.views a[data-to=words]");
+        wait_until_it_says(&browser, "Which word adds the most?");
+        browser.click("nav.views a[data-to=explore]");
+        wait_until_it_says(&browser, CAPTION);
+        browser.wait_for(
+            "what stands below the matrix",
+            Duration::from_secs(20),
+            "return document.querySelectorAll('main .later > *').length > 3",
+            &[],
+        );
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
     fn files_that_are_no_model_leave_the_page_as_it_was() {
         let (server, browser) = (Server::start(), Browser::start());
         open_ready(&browser, &server.address("?world=photos&backend=cpu"));

@@ -5,7 +5,8 @@ use wasm_bindgen_futures::spawn_local;
 
 use crate::explorer::{Event, Snapshot, data_address, file_size};
 use crate::ui::dom::browser;
-use crate::ui::model_panel::{ModelButton, ModelPanel, engine_name, stage_name};
+use crate::ui::later::{Later, LaterPart};
+use crate::ui::model_panel::{ModelButton, engine_name, stage_name};
 use crate::ui::page::state::{EngineState, PageState};
 use crate::ui::panels::worlds::WorldChoice;
 
@@ -45,7 +46,7 @@ pub(crate) fn Masthead() -> impl IntoView {
                 <FailureReport/>
             </p>
         </header>
-        <ModelPanel/>
+        <Later part=LaterPart::Models/>
     }
 }
 

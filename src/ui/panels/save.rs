@@ -1,6 +1,5 @@
 //! The open view to take away as a picture.
 
-use leptos::html::Main;
 use leptos::prelude::*;
 use wasm_bindgen_futures::spawn_local;
 
@@ -8,15 +7,17 @@ use crate::explorer::{data_address, encode, family_name};
 use crate::ui::dom::{browser, canvas, svg};
 use crate::ui::page::state::{EngineState, PageState};
 
+/// `id` of the open view's place in the document.
+pub(crate) const VIEW: &str = "view";
 /// Pixels along a PNG's side for each pixel on the page, so that print stays sharp.
 const SHARPNESS: f64 = 2.0;
 
 /// Two files, drawn when they are asked for.
 #[component]
-pub(crate) fn Save(of: NodeRef<Main>) -> impl IntoView {
+pub(crate) fn Save() -> impl IntoView {
     let page = expect_context::<PageState>();
     let drawn = move || {
-        let place = of.get_untracked()?;
+        let place = browser::element(VIEW)?;
         // Of the view that the page opens with only the matrix.
         let matrix = place.query_selector(".work").ok().flatten();
         let link = browser::address_with(&page.state.with_untracked(encode));

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use crate::explorer::{KeyedCaption, ModelChoice, matrix_text};
+use crate::ui::later::{Later, LaterPart};
 use crate::ui::model_panel::{NeedsAdapter, PhotographSets};
 use crate::ui::page::state::PageState;
 use crate::ui::panels::caption_row::{CaptionRow, NewCaption};
@@ -22,13 +23,22 @@ const MANY: usize = 6;
 #[component]
 pub(crate) fn Explore() -> impl IntoView {
     let page = expect_context::<PageState>();
+    view! {
+        <div hidden=move || page.is_bare.get()><Wall/></div>
+        <Matrix/>
+        <Later part=LaterPart::BelowMatrix/>
+    }
+}
+
+/// What stands below the matrix, and comes after it.
+#[component]
+pub(crate) fn BelowMatrix() -> impl IntoView {
+    let page = expect_context::<PageState>();
     let is_bare = move || page.is_bare.get();
     let has_clip = move || page.shown_model() == ModelChoice::Clip;
     let is_uncompared = move || is_bare() || page.state.with(|state| state.pictures.is_empty());
     // Hiding a part costs less than building it anew.
     view! {
-        <div hidden=is_bare><Wall/></div>
-        <Matrix/>
         <div hidden=is_uncompared><Ranks/></div>
         <div hidden=has_clip><GalleryStrip/></div>
         <div hidden=move || !has_clip()><PhotographSets/></div>

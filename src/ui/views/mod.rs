@@ -8,14 +8,14 @@ use leptos::web_sys::HtmlElement;
 
 use crate::explorer::View;
 use crate::explorer::views::each_view;
-use crate::ui::model_panel::NeedsAdapter;
 
 /// The modules of all views, and the one place from a view to its component.
 macro_rules! components {
     ($($module:ident $view:ident;)*) => {
         $(mod $module;)*
 
-        fn mount_view(view: View, place: HtmlElement) -> Box<dyn Any> {
+        /// Puts a view into its place; it goes when what is returned is dropped.
+        pub(super) fn mount(view: View, place: HtmlElement) -> Box<dyn Any> {
             match view {
                 $(View::$view => Box::new(mount_to(place, $module::$view)),)*
             }
@@ -25,10 +25,4 @@ macro_rules! components {
 
 each_view!(components);
 
-/// Puts a view into its place, or what is missing for it; it goes when what is returned is dropped.
-pub(super) fn mount(view: Option<View>, place: HtmlElement) -> Box<dyn Any> {
-    match view {
-        Some(view) => mount_view(view, place),
-        None => Box::new(mount_to(place, NeedsAdapter)),
-    }
-}
+pub(super) use explore::{BelowMatrix, Explore};

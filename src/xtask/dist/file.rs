@@ -54,7 +54,7 @@ pub(in crate::xtask) fn paths_in(folder: &Path) -> Result<Vec<String>, String> {
     Ok(paths)
 }
 
-pub(super) fn read(path: &Path) -> Result<Vec<u8>, String> {
+pub(in crate::xtask) fn read(path: &Path) -> Result<Vec<u8>, String> {
     fs::read(path).map_err(|e| path_error(path, &e))
 }
 

@@ -32,17 +32,20 @@ pub(super) fn released(html: &str, files: &[Listed]) -> Result<String, String> {
         let (address, hash) = (listed.address(), &listed.hash);
         head += &format!("  <meta name=\"file:{name}\" content=\"{address} sha256-{hash}\">\n");
     }
-    let app = find(
-        &|built| built.starts_with("app-") && built.ends_with(".js"),
-        "app-….js",
-    )?;
+    let is_script = |built: &str| built.starts_with("app-") && built.ends_with(".js");
+    find(&is_script, "app-….js")?;
+    let scripts = files.iter().filter(|listed| is_script(&listed.built));
+    let scripts =
+        scripts.map(|listed| format!("\"./{}\": \"sha256-{}\"", listed.path, listed.hash));
+    let scripts: Vec<String> = scripts.collect();
+    let scripts = scripts.join(", ");
     let registration = find(&|built| built == REGISTRATION, REGISTRATION)?;
     head += &format!(
         "  <link rel=\"manifest\" href=\"app.webmanifest\">
   <link rel=\"license\" href=\"LICENSES.txt\">
-  <script type=\"importmap\">{{\"integrity\": {{\"./{}\": \"sha256-{}\"}}}}</script>
+  <script type=\"importmap\">{{\"integrity\": {{{scripts}}}}}</script>
   <script type=\"module\" src=\"{}\" integrity=\"sha256-{}\"></script>",
-        app.path, app.hash, registration.path, registration.hash
+        registration.path, registration.hash
     );
     let policy = policy(&format!("{head}{html}"))?;
     let policy = format!("<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">");
@@ -106,7 +109,9 @@ mod tests {
         <body><script src=\"b.js\"></script><script>\nlet b = 1 > 0;</script></body></html>";
 
     fn listed() -> Vec<Listed> {
-        let names = NAMED.into_iter().chain([REGISTRATION, "app-1.js"]);
+        let names = NAMED
+            .into_iter()
+            .chain([REGISTRATION, "app-1.js", "app-1_parts.js"]);
         let listed = names.map(|name| Listed {
             built: name.to_owned(),
             path: format!("new-{name}"),
@@ -151,7 +156,7 @@ mod tests {
         assert!(at("Content-Security-Policy") < at("<script"), "{page}");
         assert!(at("Content-Security-Policy") < at("<link"), "{page}");
         assert!(at("importmap") < at("type=\"module\""), "{page}");
-        let map = "{\"integrity\": {\"./new-app-1.js\": \"sha256-HASH\"}}";
+        let map = "{\"integrity\": {\"./new-app-1.js\": \"sha256-HASH\", \"./new-app-1_parts.js\": \"sha256-HASH\"}}";
         at(map);
         at(&base64(&sha256(map.as_bytes())));
         at("<meta name=\"file:engine_cpu.js\" content=\"new-engine_cpu.js sha256-HASH\">");

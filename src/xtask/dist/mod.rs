@@ -7,6 +7,6 @@ pub(super) mod file;
 mod index;
 mod licences;
 mod release;
-mod sha256;
+pub(super) mod sha256;
 
 pub(super) use release::{build, write};

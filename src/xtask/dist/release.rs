@@ -197,6 +197,8 @@ mod tests {
         ENGINES.iter().for_each(|name| write(name, engine));
         write("app-123_bg.wasm", "app");
         write("app-123.js", "app");
+        write("app-123_later.wasm", "app");
+        write("app-123_parts.js", "app");
         write("engine_cpu_loader.js", "loader");
         write("models/clip-vit-b-32/manifest.json", "{}");
         for world in ["photos", "scenes"] {
@@ -311,7 +313,13 @@ mod tests {
         for name in UNHASHED.map(|name| named_by_content(name, &hash)) {
             assert!(is_kept(&format!("/{name}")), "{name}");
         }
-        for of_trunk in [format!("/app-{hash}_bg.wasm"), format!("/style-{hash}.css")] {
+        for of_trunk in [
+            "/app-HASH_bg.wasm",
+            "/app-HASH_later.wasm",
+            "/app-HASH_parts.js",
+            "/style-HASH.css",
+        ] {
+            let of_trunk = of_trunk.replace("HASH", &hash);
             assert!(is_kept(&of_trunk), "{of_trunk}");
         }
         for name in ["", "index.html", SERVICE_WORKER, "app.webmanifest"]

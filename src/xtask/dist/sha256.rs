@@ -3,17 +3,17 @@
 use sha2::{Digest as _, Sha256};
 
 /// SHA-256 of these bytes.
-pub(super) fn sha256(bytes: &[u8]) -> [u8; 32] {
+pub(in crate::xtask) fn sha256(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }
 
 /// Base64 of RFC 4648, with padding.
-pub(super) fn base64(bytes: &[u8]) -> String {
+pub(in crate::xtask) fn base64(bytes: &[u8]) -> String {
     base64::encode(bytes)
 }
 
 /// The first 16 digits of a hash in hexadecimal: enough to tell contents apart in a name.
-pub(super) fn short_hex(digest: &[u8]) -> String {
+pub(in crate::xtask) fn short_hex(digest: &[u8]) -> String {
     digest[..8]
         .iter()
         .map(|byte| format!("{byte:02x}"))

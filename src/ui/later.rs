@@ -1,0 +1,88 @@
+//! Parts of the page that are not there from the start: their program is loaded once the rest is at work.
+
+use std::any::Any;
+use std::future::Future;
+use std::pin::Pin;
+
+use leptos::html::Div;
+use leptos::prelude::*;
+use leptos::reactive::computed::ScopedFuture;
+use leptos::web_sys::HtmlElement;
+use wasm_bindgen_futures::spawn_local;
+use wasm_split_helpers::SplitLoaderError;
+
+use crate::explorer::View;
+use crate::ui::page::state::PageState;
+
+/// Said where that program cannot be had.
+const NOT_LOADED: &str = "A part of this page could not be loaded. Once the network is there, open another view and \
+    come back, or reload the page.";
+
+/// A part of the page that comes later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LaterPart {
+    /// A view that the page does not open with.
+    View(View),
+    /// What stands in the place of a view that needs adapters where there are none.
+    NeedsAdapter,
+    /// Of the view that the page opens with, what stands below the matrix.
+    BelowMatrix,
+    /// The panel of the models.
+    Models,
+    /// What stands below each view.
+    Foot,
+}
+
+/// A part in its place; it goes when this is dropped.
+type Mounted = Box<dyn Any>;
+
+/// A part in its place, once it is there.
+type Mounting = Pin<Box<dyn Future<Output = Result<Mounted, NotLoaded>>>>;
+
+/// Puts a part into its place, after loading the program that holds it where that has not been done.
+#[derive(Debug, Clone, Copy)]
+pub struct PartLoader(pub fn(LaterPart, HtmlElement) -> Mounting);
+
+/// The program of the parts could not be loaded.
+#[derive(Debug, Clone, Copy)]
+pub struct NotLoaded;
+
+impl From<SplitLoaderError> for NotLoaded {
+    fn from(_: SplitLoaderError) -> Self {
+        Self
+    }
+}
+
+/// Puts a part into its place and keeps it there, unless it is not wanted any more by the time it comes.
+pub(super) fn mount_later(
+    part: LaterPart,
+    place: HtmlElement,
+    is_wanted: impl Fn() -> bool + 'static,
+    keep: impl Fn(Mounted) + 'static,
+) {
+    let page = expect_context::<PageState>();
+    let PartLoader(mount) = expect_context();
+    spawn_local(ScopedFuture::new_untracked(async move {
+        match mount(part, place).await {
+            Ok(mounted) if is_wanted() => keep(mounted),
+            Ok(_) => {}
+            Err(NotLoaded) => page.notify(NOT_LOADED),
+        }
+    }));
+}
+
+/// The place of a part.
+#[component]
+pub(super) fn Later(part: LaterPart) -> impl IntoView {
+    let place = NodeRef::<Div>::new();
+    let mounted = StoredValue::new_local(None);
+    Effect::new(move |_| {
+        if let Some(place) = place.get() {
+            let is_there = move || mounted.try_set_value(None).is_none();
+            mount_later(part, place.into(), is_there, move |part| {
+                mounted.set_value(Some(part));
+            });
+        }
+    });
+    view! { <div class="later" node_ref=place></div> }
+}
