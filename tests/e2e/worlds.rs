@@ -62,6 +62,36 @@ mod built_page {
 
     #[test]
     #[ignore = "needs the built page: cargo xtask test"]
+    fn a_page_asks_once_for_the_first_files_of_its_world_and_for_none_of_the_other() {
+        let photographs = [
+            "/gallery-photos/gallery.json",
+            "/examples/photos/start.json",
+        ];
+        let scenes = ["/gallery/gallery.json", "/examples/scenes/start.json"];
+        for (address, of_it, of_the_other) in [
+            (PLAIN, photographs, scenes),
+            ("?world=scenes&backend=cpu", scenes, photographs),
+            ("?backend=cpu#v=1&c=a%20red%20circle", scenes, photographs),
+            ("?backend=cpu#v=1&m=photos&c=a%20dog", photographs, scenes),
+        ] {
+            let (server, browser) = (Server::start(), Browser::start());
+            open_ready(&browser, &server.address(address));
+            let paths = server.take_paths();
+            let n_asked = |path: &&str| paths.iter().filter(|asked| asked == path).count();
+            assert_eq!(of_it.each_ref().map(n_asked), [1, 1], "{address}: its own");
+            assert_eq!(
+                of_the_other.each_ref().map(n_asked),
+                [0, 0],
+                "{address}: the other's"
+            );
+            let links = "return [...document.querySelectorAll('link[rel=preload]')].map(link => link.getAttribute('href'))";
+            let links = browser.run(links, &[]).to_string();
+            assert!(links.contains(&of_it[1][1..]), "{address}: {links}");
+        }
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
     fn the_page_opens_with_photographs_and_fetches_the_image_encoder_with_the_first_own_one() {
         let (server, browser) = (Server::start(), Browser::start());
         open_ready(&browser, &server.address(PLAIN));
