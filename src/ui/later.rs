@@ -4,6 +4,7 @@ use std::any::Any;
 use std::future::Future;
 use std::pin::Pin;
 
+use gloo_timers::future::TimeoutFuture;
 use leptos::html::Div;
 use leptos::prelude::*;
 use leptos::reactive::computed::ScopedFuture;
@@ -14,9 +15,13 @@ use wasm_split_helpers::SplitLoaderError;
 use crate::explorer::View;
 use crate::ui::page::state::PageState;
 
-/// Said where that program cannot be had.
-const NOT_LOADED: &str = "A part of this page could not be loaded. Once the network is there, open another view and \
-    come back, or reload the page.";
+/// Said as long as that program cannot be had.
+const NOT_LOADED: &str = "A part of this page could not be loaded. It comes by itself once the network is there; if \
+    it does not, reload the page.";
+
+/// Pause in milliseconds before the program is asked for again, which doubles with each attempt, and the longest.
+const PAUSE: u32 = 2_000;
+const LONGEST_PAUSE: u32 = 16_000;
 
 /// A part of the page that comes later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +58,8 @@ impl From<SplitLoaderError> for NotLoaded {
     }
 }
 
-/// Puts a part into its place and keeps it there, unless it is not wanted any more by the time it comes.
+/// Puts a part into its place as soon as its program can be had, and keeps it there, unless it is not wanted any more
+/// by the time it comes.
 pub(super) fn mount_later(
     part: LaterPart,
     place: HtmlElement,
@@ -63,10 +69,20 @@ pub(super) fn mount_later(
     let page = expect_context::<PageState>();
     let PartLoader(mount) = expect_context();
     spawn_local(ScopedFuture::new_untracked(async move {
-        match mount(part, place).await {
-            Ok(mounted) if is_wanted() => keep(mounted),
-            Ok(_) => {}
-            Err(NotLoaded) => page.notify(NOT_LOADED),
+        let mut pause = PAUSE;
+        while is_wanted() {
+            if let Ok(mounted) = mount(part, place.clone()).await {
+                page.notices.take_back(NOT_LOADED);
+                if is_wanted() {
+                    keep(mounted);
+                }
+                return;
+            }
+            if pause == PAUSE {
+                page.notify(NOT_LOADED);
+            }
+            TimeoutFuture::new(pause).await;
+            pause = (2 * pause).min(LONGEST_PAUSE);
         }
     }));
 }

@@ -46,15 +46,19 @@ mod built_page {
         open_ready(&browser, &server.address("?backend=cpu"));
         wait_until_it_says(&browser, "A part of this page could not be loaded.");
         type_first_caption(&browser, CAPTION);
-        browser.run("window.isWithheld = false", &[]);
         browser.click("nav.views a[data-to=words]");
+        let said = "return getComputedStyle(document.querySelector('main'), '::before').content";
+        assert_eq!(browser.run(said, &[]), json!("\"Loading this view…\""));
+        browser.run("window.isWithheld = false", &[]);
         wait_until_it_says(&browser, "Which word adds the most?");
         browser.click("nav.views a[data-to=explore]");
         wait_until_it_says(&browser, CAPTION);
         browser.wait_for(
-            "what stands below the matrix",
-            Duration::from_secs(20),
-            "return document.querySelectorAll('main .later > *').length > 3",
+            "what stands below the matrix, the panel of the models and the foot, and the message taken back",
+            Duration::from_secs(40),
+            "return document.querySelectorAll('main .later > *').length > 3
+                && [...document.querySelectorAll('.later')].every(place => place.firstElementChild)
+                && !document.querySelector('.notice')",
             &[],
         );
     }

@@ -46,6 +46,15 @@ impl Notices {
         });
     }
 
+    /// Takes a message back that has ceased to be true.
+    pub(crate) fn take_back(self, text: &str) {
+        self.shown.maybe_update(|notices| {
+            let n_before = notices.len();
+            notices.retain(|notice| notice.text != text);
+            notices.len() < n_before
+        });
+    }
+
     pub(crate) fn dismiss(self, key: u64) {
         self.shown
             .update(|notices| notices.retain(|notice| notice.key != key));
