@@ -509,6 +509,9 @@ fn rates_are_chosen_on_validation_data_and_a_folder_is_repeated_by_its_own_setti
         "{environment}"
     );
     train("train reproduce --features F/ --check OUT --check-share 1").expect("repeated");
+    train("train reproduce --features F/ --methods asymvlm-vmf --seeds 1 --epochs 60 --rate-factor 1e30 --out OUT-nan")
+        .expect("that it diverges is a result");
+    train("train reproduce --features F/ --check OUT-nan --check-share 1").expect("diverges again");
     train(&fit.replace("clip,pfe", "clip,pfe,prolip")).expect("a method more");
     let rate = &json("environment.json")["learning_rates"]["prolip"];
     assert!(rate.is_f64(), "the rate of what was added: {rate}");

@@ -9,7 +9,6 @@ use burn::tensor::Device;
 use super::environment::Environment;
 use super::evaluation_data::EvaluationData;
 use super::fit_plan::{FitPlan, FitRequest};
-use super::numbers::Numbers;
 use super::report;
 use super::results::Results;
 use super::run::{Evaluator, NumbersBySet};
@@ -17,7 +16,6 @@ use super::side_by_side::{locked, side_by_side};
 use crate::report::{Impacted, Metric, Shift};
 use crate::train::files;
 use crate::train::methods::MethodName;
-use crate::train::optimize::Diverged;
 
 /// Fits of several methods and seeds, with their data and the folder of the results.
 #[derive(Debug)]
@@ -127,13 +125,7 @@ impl Campaign<'_> {
         let job = format!("{}-{seed}", name.slug());
         let unfinished = self.folder.join("unfinished").join(job);
         let measured = evaluator
-            .fit(request, self.plan, Some(&unfinished))
-            .or_else(|error| -> Result<NumbersBySet> {
-                // Divergence of a recipe is a result.
-                let diverged = error.downcast::<Diverged>()?;
-                let numbers = Numbers::from([(Metric::DivergedAtStep, diverged.step as f64)]);
-                Ok(vec![(self.dataset().to_owned(), numbers)])
-            })
+            .fit_or_divergence(request, self.plan, Some(&unfinished))
             .with_context(|| format!("{} with seed {seed}", name.slug()))?;
         std::fs::remove_dir_all(&unfinished)?;
         Ok(measured)

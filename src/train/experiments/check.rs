@@ -105,7 +105,7 @@ impl Check<'_> {
         let evaluator = Evaluator::new(self.data, self.device);
         let drawn = drawn(own.fits(), self.share, self.seed).into_iter();
         let check = |request: FitRequest| {
-            let measured = evaluator.fit(request, &plan, None)?;
+            let measured = evaluator.fit_or_divergence(request, &plan, None)?;
             Ok(compared(request, &results, &measured, tolerance))
         };
         drawn.map(check).collect()

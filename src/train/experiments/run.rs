@@ -411,6 +411,20 @@ impl<'a> Evaluator<'a> {
         self.fit_with(request, plan, outputs)
     }
 
+    /// Fits one method and measures it; that a recipe diverges is a result, too.
+    pub(super) fn fit_or_divergence(
+        &self,
+        request: FitRequest,
+        plan: &FitPlan,
+        folder: Option<&Path>,
+    ) -> Result<NumbersBySet> {
+        self.fit(request, plan, folder).or_else(|error| {
+            let step = error.downcast::<Diverged>()?.step;
+            let numbers = Numbers::from([(Metric::DivergedAtStep, step as f64)]);
+            Ok(vec![(self.data.own.config.dataset.clone(), numbers)])
+        })
+    }
+
     /// Fits one method and measures it; weights lie beside the checkpoint.
     pub(super) fn fit_with(
         &self,
