@@ -122,7 +122,9 @@ mod built_page {
         const more = document.querySelector('.new-caption');
         more.scrollIntoView({ block: 'center' });
         const covered = [...more.querySelectorAll('button')].filter(button => !reaches(button));
-        return misplaced.concat(covered.map(button => button.innerText))";
+        const matrix = document.querySelector('.matrix').getBoundingClientRect();
+        const over = more.getBoundingClientRect().top < matrix.bottom - 0.5 ? ['over the matrix'] : [];
+        return misplaced.concat(covered.map(button => button.innerText), over)";
         let check = |pictures: &str| {
             for (width, height) in windows {
                 browser.resize(width, height);
