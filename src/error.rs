@@ -36,7 +36,7 @@ pub enum Error {
         reason: String,
     },
     /// A server that gives no answer, not even a status.
-    #[error("{address}: {reason}")]
+    #[error("{address} gave no answer, perhaps because there is no network ({reason})")]
     Unreachable {
         /// Address that was asked for.
         address: String,

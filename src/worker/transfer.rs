@@ -236,10 +236,11 @@ async fn next_chunk(reader: &ReadableStreamDefaultReader) -> Result<Option<Uint8
     Ok((!is_done).then(|| step.get_value().unchecked_into()))
 }
 
-/// Error about an address from which the browser got no answer.
+/// Error about an address from which the browser got no answer; a query in it says nothing to who reads it.
 fn no_answer(address: &str, error: &gloo_net::Error) -> Error {
+    let (file, _) = address.split_once('?').unwrap_or((address, ""));
     Error::Unreachable {
-        address: address.to_owned(),
+        address: file.to_owned(),
         reason: error.to_string(),
     }
 }

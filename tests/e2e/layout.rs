@@ -133,6 +133,15 @@ mod built_page {
             }
         };
         check("six pictures");
+        browser.resize(1280, 900);
+        let hidden = "const { scrollWidth, clientWidth } = document.querySelector('.matrix');
+            return scrollWidth - clientWidth";
+        let hidden = browser.run(hidden, &[]);
+        assert_eq!(
+            hidden,
+            json!(0),
+            "six pictures need no scrolling at 1280 pixels"
+        );
         browser.run(
             "document.querySelectorAll('.small-frame:not([aria-pressed=true])').forEach(frame => frame.click())",
             &[],

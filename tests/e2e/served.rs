@@ -241,6 +241,10 @@ mod built_page {
                 // The image encoder of photographs is fetched with the first picture that a visitor adds.
                 open_view(&browser, "explore");
                 add_picture(&browser, &picture());
+            } else {
+                browser.open(&server.address(SCENES));
+                let said = "/models/scenes/manifest.json gave no answer, perhaps because there is no network";
+                wait_until_it_says(&browser, said);
             }
         }
     }
