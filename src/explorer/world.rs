@@ -41,6 +41,7 @@ struct WorldRow {
     examples: &'static str,
     lessons: &'static str,
     captions: [&'static str; 6],
+    first_chosen: usize,
     ladder: &'static [&'static str],
 }
 
@@ -59,6 +60,7 @@ const PHOTOGRAPHS: WorldRow = WorldRow {
         "two people riding horses on a beach",
         "a brown dog leaping to catch a red frisbee in a garden",
     ],
+    first_chosen: 1,
     ladder: &FIRST_OF_PHOTOGRAPHS,
 };
 
@@ -70,6 +72,7 @@ const SCENES: WorldRow = WorldRow {
     examples: "examples/scenes",
     lessons: "lessons.json",
     captions: FIRST_OF_SCENES,
+    first_chosen: 0,
     ladder: &FIRST_OF_SCENES,
 };
 
@@ -130,6 +133,12 @@ impl World {
     #[must_use]
     pub fn captions(self) -> [&'static str; 6] {
         self.row().captions
+    }
+
+    /// Place in the gallery of the picture that is chosen at the start, so that its best caption lights the wall.
+    #[must_use]
+    pub fn first_chosen(self) -> usize {
+        self.row().first_chosen
     }
 
     /// The rungs that the ladder starts with.

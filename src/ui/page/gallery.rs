@@ -111,6 +111,9 @@ pub(crate) fn show_start(page: PageState) {
         for id in ids.iter().take(N_START_PICTURES) {
             state.add_picture(id);
         }
+        if let Some(chosen) = ids.get(state.model.world().first_chosen()) {
+            state.picture = Some(chosen.clone());
+        }
     });
     show_missing(page);
 }
