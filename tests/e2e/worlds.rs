@@ -101,7 +101,8 @@ mod built_page {
             World::Photographs.captions(),
             "at the start"
         );
-        wait_until_it_says(&browser, "“a dog on a couch” could mean about 1 in ");
+        wait_until_it_says(&browser, "“a dog on a couch” could mean");
+        wait_until_it_says(&browser, "about 1 in ");
         let recorded = nats_of(&browser, "brown-bear");
         assert_eq!(
             recorded.len(),
