@@ -108,8 +108,9 @@ mod built_page {
         for note in [known, cut] {
             assert!(!text(&browser).contains(note), "the gallery is known");
         }
-        let screenshot = Path::new(env!("CARGO_MANIFEST_DIR")).join("public/preview.png");
-        add_picture(&browser, &screenshot);
+        let photograph =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("public/gallery-photos/surfer.jpg");
+        add_picture(&browser, &photograph);
         wait_until_it_says(&browser, known);
         wait_until_it_says(&browser, cut);
         let overlaps = "const bottom = part => [...document.querySelectorAll(part)].at(-1).getBoundingClientRect().bottom,
