@@ -316,7 +316,7 @@ parameters_of!(BayesVlm: );
 
 #[cfg(test)]
 mod tests {
-    use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
+    use rand::{SeedableRng as _, rngs::ChaCha8Rng};
 
     use super::*;
     use crate::device::cpu;
@@ -422,10 +422,7 @@ mod tests {
         let found = f64::from(found.into_scalar::<f32>());
 
         let mut rng = ChaCha8Rng::seed_from_u64(0);
-        let mut normal = || {
-            let (u, v): (f64, f64) = (rng.random_range(1e-300..1.0), rng.random());
-            (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
-        };
+        let mut normal = || crate::numerics::standard_normal(&mut rng);
         let expected_length =
             |row: [f64; 6]| (0..3).map(|k| row[k].powi(2) + row[k + 3]).sum::<f64>();
         let image = images[0];

@@ -1,6 +1,7 @@
 //! Scenes, captions and the truth about them, batch by batch.
 
 use rand::{Rng as _, RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
+use rand_distr::StandardNormal;
 use rayon::prelude::*;
 
 use crate::error::Result;
@@ -166,13 +167,8 @@ fn with_noise(mut pixels: Vec<f32>, deviation: f64, seed: u64) -> Vec<f32> {
     chunks.for_each(|(i, chunk)| {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(1 + i as u64);
-        for pair in chunk.chunks_mut(2) {
-            // Box and Muller's two normal deviates of two uniform ones, the first of which is above zero.
-            let radius = deviation * (-2.0 * (1.0 - rng.random::<f64>()).ln()).sqrt();
-            let (sine, cosine) = (std::f64::consts::TAU * rng.random::<f64>()).sin_cos();
-            for (pixel, deviate) in pair.iter_mut().zip([cosine, sine]) {
-                *pixel += (radius * deviate) as f32;
-            }
+        for pixel in chunk {
+            *pixel += (deviation * rng.sample::<f64, _>(StandardNormal)) as f32;
         }
     });
     pixels
