@@ -189,26 +189,46 @@ mod tests {
     }
 
     #[test]
-    fn the_notes_quote_the_encoder_of_plain_contrast_beside_its_twin() {
+    fn the_notes_quote_the_encoders_of_plain_contrast_beside_their_twins() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
         let folder = root.join("public/evidence/scenes");
         let notes = std::fs::read_to_string(folder.join("notes.md")).expect("notes");
-        for (name, file) in [
-            ("both losses", "control-both-losses.json"),
-            ("plain contrast", "control-plain-contrast.json"),
-        ] {
-            let json = std::fs::read(folder.join(file));
-            let evaluation: serde_json::Value =
-                serde_json::from_slice(&json.expect("a committed report")).expect("JSON");
-            let of = &evaluation["vmf"]["kappa_vs_bits"];
-            let cell = |captions: &str| {
-                let [kappa, norm] = ["kappa", "minus_feature_norm"]
-                    .map(|name| number(of[captions][name].as_f64().expect("a number")));
-                format!("{kappa} ({norm})")
+        let mut means = Vec::new();
+        for encoder in ["both losses", "plain contrast"] {
+            let seeds = [0, 1, 2].map(|seed| {
+                let file = format!("control-{}-{seed}.json", encoder.replace(' ', "-"));
+                let json = std::fs::read(folder.join(file)).expect("a committed report");
+                serde_json::from_slice::<serde_json::Value>(&json).expect("JSON")
+            });
+            let cell = |pointer: String| {
+                let number = |of: &serde_json::Value| of.pointer(&pointer)?.as_f64();
+                let of_seeds = seeds
+                    .each_ref()
+                    .map(|of| vec![number(of).expect("a number")]);
+                mean_and_range(&of_seeds)
             };
-            let cells = ["all", "one_attribute", "several_attributes"].map(cell);
-            let row = format!("| {name} | {} |", cells.join(" | "));
-            assert!(notes.contains(&row), "the notes lack {row}");
+            let against_bits = |key: &str| {
+                ["all", "one_attribute", "several_attributes"]
+                    .map(|captions| cell(format!("/vmf/kappa_vs_bits/{captions}/{key}")))
+            };
+            let named = ["shape", "place", "count", "texture"]
+                .map(|attribute| cell(format!("/vmf/attribute_accuracy/{attribute}")));
+            for (label, cells) in [
+                (format!("{encoder}, κ"), &against_bits("kappa")[..]),
+                (
+                    format!("{encoder}, −norm"),
+                    &against_bits("minus_feature_norm"),
+                ),
+                (encoder.to_owned(), &named),
+            ] {
+                let row = format!("| {label} | {} |", cells.join(" | "));
+                assert!(notes.contains(&row), "the notes lack {row}");
+            }
+            let of_all = against_bits("kappa")[0].clone();
+            means.extend(of_all.split(' ').next().map(str::to_owned));
         }
+        let readme = std::fs::read_to_string(root.join("README.md")).expect("the README");
+        let sentence = format!("({} against {} over all captions)", means[1], means[0]);
+        assert!(readme.contains(&sentence), "the README lacks {sentence}");
     }
 }
