@@ -31,11 +31,10 @@ adapter = nn.Sequential(
 ).to(args.device)  # fmt: skip
 factor = nn.Parameter(torch.ones((), device=args.device))
 optimizer = torch.optim.SGD([*adapter.parameters(), factor], lr=1e-2, momentum=0.9, weight_decay=5e-4)
-n_steps = 200 * math.ceil(args.pairs / args.batch)
-schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, n_steps, eta_min=1e-6)
+per_epoch = math.ceil(args.pairs / args.batch)
+schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 200 * per_epoch, eta_min=1e-6)
 texts = torch.rand(args.pairs, d, device=args.device)
 images = torch.rand(args.pairs, d, device=args.device)
-order = torch.randperm(args.pairs)
 
 
 def log_likelihood(eta, z):
@@ -46,8 +45,14 @@ def log_likelihood(eta, z):
     return z @ eta.T + normalizer
 
 
-def step(i):
-    rows = order[i * args.batch : (i + 1) * args.batch].to(args.device)
+def batches():
+    """Rows of each step, without end: every epoch has an order of its own."""
+    while True:
+        yield from torch.randperm(args.pairs).split(args.batch)
+
+
+def step(rows):
+    rows = rows.to(args.device)
     logits = factor * log_likelihood(adapter(texts[rows]), F.normalize(images[rows], dim=1))
     labels = torch.arange(len(rows), device=args.device)
     loss = (F.cross_entropy(logits, labels) + F.cross_entropy(logits.T, labels)) / 2
@@ -58,14 +63,15 @@ def step(i):
     return loss
 
 
+rows = batches()
 processor_before = time.process_time()
-for i in range(2):
-    loss = step(i)
+for _ in range(2):
+    loss = step(next(rows))
 loss.item()
 started = time.perf_counter()
-for i in range(2, 2 + args.steps):
-    loss = step(i)
-loss.item()
+for _ in range(args.steps):
+    loss = step(next(rows))
+assert math.isfinite(loss.item()), f"the loss is {loss.item()}: the steps are of no use"
 print(f"PyTorch {torch.__version__}: {args.steps / (time.perf_counter() - started):.3f} steps/s by the clock")
 busy = time.process_time() - processor_before
 print(f"PyTorch {torch.__version__}: {(args.steps + 2) / busy:.3f} steps per second of a core")
