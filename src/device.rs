@@ -18,7 +18,8 @@ pub fn cpu() -> Device {
     Device::flex()
 }
 
-/// Values of a tensor that lives on the CPU, read without blocking; a copy only where others hold the tensor, too.
+/// Values of a tensor that lives on the CPU, read without blocking; a copy where others hold the tensor, too, and where
+/// Burn aligned its memory for any type of number.
 ///
 /// # Panics
 ///

@@ -5,7 +5,7 @@
 
 use burn::tensor::Tensor;
 
-use super::Family;
+use super::{Family, scaled};
 use crate::model::clip::l2_norm;
 
 /// Keeps `ln(1 + cosine)` finite at the antipode; cosines of rounded unit vectors can fall below −1.
@@ -44,6 +44,38 @@ pub fn log_likelihood_ratio(
                 power_spherical_log_normalizer_ratio(concentration.clone(), embed_dim);
             (cosine + 1.0).log() * concentration.transpose() + log_normalizer.transpose()
         }
+    }
+}
+
+/// [`log_likelihood_ratio`] times one trained number.
+///
+/// For von Mises–Fisher the number scales η and G(κ), of which there are fewer than pairs in a batch.
+///
+/// # Shapes
+///
+/// - `natural_parameter`: η, `[n_texts, embed_dim]`
+/// - `images`: unit vectors z, `[n_images, embed_dim]`
+/// - `factor`: `[1]`
+/// - output: `[n_images, n_texts]`
+pub fn scaled_log_likelihood_ratio(
+    family: Family,
+    natural_parameter: Tensor<2>,
+    images: Tensor<2>,
+    factor: Tensor<1>,
+) -> Tensor<2> {
+    let [_, embed_dim] = natural_parameter.dims();
+    match family {
+        Family::VonMisesFisher => {
+            let concentration = concentration(natural_parameter.clone());
+            let log_normalizer = vmf_log_normalizer_ratio(concentration, embed_dim);
+            let log_normalizer = scaled(log_normalizer, factor.clone()).transpose();
+            let rows = scaled(natural_parameter, factor);
+            images.matmul(rows.transpose()) + log_normalizer
+        }
+        Family::PowerSpherical => scaled(
+            log_likelihood_ratio(family, natural_parameter, images),
+            factor,
+        ),
     }
 }
 
@@ -188,6 +220,34 @@ mod tests {
         let image = Tensor::from_floats([[-1.0, 0.0, 0.0]], &device);
         let nats: f32 = log_likelihood_ratio(Family::PowerSpherical, eta, image).into_scalar();
         assert!(nats.is_finite(), "found {nats}");
+    }
+
+    #[cfg(feature = "train")]
+    #[test]
+    fn a_factor_has_the_values_and_gradients_of_a_product_with_the_table() {
+        let weights = Tensor::<2>::from_floats([[0.5, -1.0], [2.0, 1.5]], &cpu()).autodiff();
+        for family in Family::ALL {
+            let device = cpu().autodiff();
+            let sum_and_gradients = |is_scaled: bool| {
+                let texts = Tensor::<2>::from_floats(TEXTS, &device).require_grad();
+                let factor = Tensor::<1>::from_floats([1.7], &device).require_grad();
+                let images = Tensor::from_floats(IMAGES, &device);
+                let table = if is_scaled {
+                    scaled_log_likelihood_ratio(family, texts.clone(), images, factor.clone())
+                } else {
+                    let table = log_likelihood_ratio(family, texts.clone(), images);
+                    table * factor.clone().unsqueeze()
+                };
+                let sum = (table * weights.clone()).sum();
+                let gradients = sum.backward();
+                let of_texts = texts.grad(&gradients).expect("a gradient").reshape([8]);
+                let of_factor = factor.grad(&gradients).expect("a gradient");
+                Tensor::cat(vec![sum.inner(), of_factor, of_texts], 0)
+            };
+            let [found, expected] = [true, false].map(sum_and_gradients);
+            let error: f32 = (found - expected).abs().max().into_scalar();
+            assert!(error < 3e-6, "{family:?}: off by {error}");
+        }
     }
 
     #[cfg(feature = "train")]

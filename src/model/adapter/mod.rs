@@ -27,7 +27,7 @@ pub use gaussian::{
     isotropic_log_density, mutual_likelihood_loss, precision_log_density,
 };
 pub use generalized_gaussian::GeneralizedGaussian;
-pub use likelihood::{concentration, log_likelihood_ratio};
+pub use likelihood::{concentration, log_likelihood_ratio, scaled_log_likelihood_ratio};
 pub use loss::{info_nce, scaled, shifted, sigmoid_loss, soft_info_nce};
 pub use perceptron::Perceptron;
 

@@ -10,7 +10,8 @@ use burn::tensor::{Device, Tensor};
 use super::method::{Method, Pairs, scalar};
 use crate::error::Result;
 use crate::model::adapter::{
-    Adapter, AdapterConfig, Family, concentration, info_nce, log_likelihood_ratio, sigmoid_loss,
+    Adapter, AdapterConfig, Family, concentration, info_nce, log_likelihood_ratio,
+    scaled_log_likelihood_ratio, sigmoid_loss,
 };
 use crate::model::parameters::{Layout, ParameterVisitor, Parameters};
 
@@ -67,6 +68,12 @@ impl Method for AsymVlm {
             None => info_nce(logits),
             Some(bias) => sigmoid_loss(logits, bias.val()),
         }
+    }
+
+    fn logits(&self, pairs: Pairs) -> Tensor<2> {
+        let (images, texts) = (self.of_images(pairs.images), self.of_texts(pairs.texts));
+        let factor = self.adapter.logit_scale.val();
+        scaled_log_likelihood_ratio(self.family, texts, images, factor)
     }
 
     fn of_texts(&self, features: Tensor<2>) -> Tensor<2> {
