@@ -48,7 +48,7 @@ BATCH = 64
 # A cosine of features that differ by rounding, and by f16 in the files.
 AGREEMENT = 0.9999
 # What is timed of fits and of the scenes encoder's training, by device: a GPU's steps are short, and it has memory for more.
-FIT = {"cpu": ["--pairs", "20480", "--steps", "12"], "cuda": ["--steps", "200"]}
+FIT = {"cpu": ["--pairs", "20480", "--steps", "24"], "cuda": ["--steps", "200"]}
 SCENES = {"cpu": ["--preset", "small"], "cuda": ["--preset", "full", "--steps", "50"]}
 WORDS = """a the two three young old small large black white red brown man woman dog cat child boy girl people group horse
 bird running sitting standing playing jumping holding wearing riding looking on in under beside behind with of and grass
