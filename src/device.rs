@@ -9,14 +9,32 @@ mod gpu_kernels;
 pub use burn::tensor::Device;
 pub use epilogue::Epilogue;
 
-use burn::tensor::Tensor;
-use burn::tensor::module::{self, linear};
+#[cfg(not(feature = "webgpu"))]
+use burn::tensor::ops::ConvOptions;
+use burn::tensor::{Tensor, module};
 
 /// The CPU, by Burn's Flex backend; the same natively and in the browser.
+#[cfg(feature = "flex")]
 #[must_use]
 pub fn cpu() -> Device {
     Device::flex()
 }
+
+/// Whether this is [`cpu`].
+#[cfg_attr(
+    not(feature = "flex"),
+    expect(unused_variables, reason = "this program has no tensors on the CPU")
+)]
+#[must_use]
+pub fn is_cpu(device: &Device) -> bool {
+    #[cfg(feature = "flex")]
+    return *device == cpu();
+    #[cfg(not(feature = "flex"))]
+    false
+}
+
+/// Greatest value that `ReLU6` lets through.
+pub const RELU6_MAX: f32 = 6.0;
 
 /// Values of a tensor that lives on the CPU, read without blocking; a copy where others hold the tensor, too, and where
 /// Burn aligned its memory for any type of number.
@@ -27,6 +45,21 @@ pub fn cpu() -> Device {
 pub fn host_values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
     let values = tensor.into_data().try_into_vec();
     values.expect("floats of four bytes")
+}
+
+/// Product of matrices. On the browser's GPU by a kernel of our own: Burn's products, of which there are many for the
+/// units of many GPUs, would be a fifth of the engine's program.
+///
+/// # Shapes
+///
+/// - `lhs`: `[..., n, d]`
+/// - `rhs`: `[..., d, m]`, with the same sizes before them
+/// - output: `[..., n, m]`
+pub fn product<const D: usize>(lhs: Tensor<D>, rhs: Tensor<D>) -> Tensor<D> {
+    #[cfg(feature = "webgpu")]
+    return gpu_kernels::product(&lhs, &rhs);
+    #[cfg(not(feature = "webgpu"))]
+    lhs.matmul(rhs)
 }
 
 /// Linear map of the last dimension: `input · matrix + bias`. On the browser's GPU by a kernel of our own.
@@ -43,7 +76,30 @@ pub fn affine<const D: usize>(
     bias: Option<Tensor<1>>,
 ) -> Tensor<D> {
     let fused = fused_affine(&input, &matrix, bias.as_ref(), Epilogue::Nothing);
-    fused.unwrap_or_else(|| linear(input, matrix, bias))
+    fused.unwrap_or_else(|| {
+        #[cfg(feature = "webgpu")]
+        return affine_of_any_size(input, matrix, bias);
+        #[cfg(not(feature = "webgpu"))]
+        module::linear(input, matrix, bias)
+    })
+}
+
+/// [`affine`] of sizes for which there is no kernel of one step.
+#[cfg(feature = "webgpu")]
+fn affine_of_any_size<const D: usize>(
+    input: Tensor<D>,
+    matrix: Tensor<2>,
+    bias: Option<Tensor<1>>,
+) -> Tensor<D> {
+    let [d_in, d_out] = matrix.dims();
+    let mut shape = input.shape();
+    let n_rows = shape.num_elements() / d_in;
+    shape[D - 1] = d_out;
+    let output = product(input.reshape([n_rows, d_in]), matrix).reshape(shape);
+    match bias {
+        Some(bias) => output + bias.unsqueeze(),
+        None => output,
+    }
 }
 
 /// [`affine`] and what follows it in one step, where the device has a kernel for it: the browser's GPU.
@@ -62,7 +118,7 @@ pub fn fused_affine<const D: usize>(
     epilogue: Epilogue<'_, D>,
 ) -> Option<Tensor<D>> {
     #[cfg(feature = "webgpu")]
-    return gpu_kernels::product(input, matrix, bias, epilogue);
+    return gpu_kernels::affine(input, matrix, bias, epilogue);
     #[cfg(not(feature = "webgpu"))]
     None
 }
@@ -107,6 +163,37 @@ pub fn fused_attention(
     return gpu_kernels::attention(query_key_value, heads, bias);
     #[cfg(not(feature = "webgpu"))]
     None
+}
+
+/// Convolution of maps whose channels come last, with a bias for each output, clamped from 0 to 6. On the browser's GPU
+/// by a kernel of our own.
+///
+/// # Shapes
+///
+/// - `map`: `[n, height, width, channels]`
+/// - `weight`: `[n_outputs, channels, kernel_size, kernel_size]`, or 1 in place of `channels` where each output is of
+///   its own channel; `bias`: `[n_outputs]`
+/// - `padding`: zeros before and after the rows, and the columns
+/// - output: `[n, (rows − kernel_size) / stride + 1, (columns − kernel_size) / stride + 1, n_outputs]`, of padded rows
+///   and columns
+pub fn convolution_relu6(
+    map: Tensor<4>,
+    weight: Tensor<4>,
+    bias: Tensor<1>,
+    stride: usize,
+    padding: [(usize, usize); 2],
+) -> Tensor<4> {
+    #[cfg(feature = "webgpu")]
+    return gpu_kernels::convolution_relu6(&map, &weight, &bias, stride, padding);
+    #[cfg(not(feature = "webgpu"))]
+    {
+        let ([.., channels], [_, of_group, ..]) = (map.dims(), weight.dims());
+        let groups = channels / of_group;
+        let options = ConvOptions::new_with_padding([stride; 2], padding, [1, 1], groups);
+        module::conv2d(map.permute([0, 3, 1, 2]), weight, Some(bias), options)
+            .clamp(0.0, RELU6_MAX)
+            .permute([0, 2, 3, 1])
+    }
 }
 
 /// Fills and reads two tables chunk by chunk, natively on all cores; what each chunk gave, in order.
@@ -172,6 +259,7 @@ pub async fn gpu(on_lost: fn(String)) -> crate::error::Result<Device> {
 /// # Errors
 ///
 /// A name that this build does not know.
+#[cfg(feature = "flex")]
 pub fn by_name(name: &str) -> crate::error::Result<Device> {
     match name {
         "cpu" => Ok(cpu()),

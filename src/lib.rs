@@ -26,7 +26,7 @@
 //! | `answer` | what inference found, as messages of the protocol | `engine` |
 //! | `explorer` | the page's logic as plain data: state, link, readings, `views`, and the `supervisor` of the engines | |
 //! | `wire` | protocol messages as JavaScript values and back; the browser's GPU adapter | `page` |
-//! | `worker` | an engine in its web worker: request → session → response | `web` |
+//! | `worker` | an engine in its web worker: request → session → response | `worker` |
 //! | `ui` | the page: a component a view, the document, and workers that do what the supervisor decides | `page` |
 //! | `train` | the native program: make data, train, evaluate, score, export | `train` |
 //! | `xtask` | the developer's commands: set up, build, check, release | `xtask` |
@@ -77,7 +77,7 @@ pub mod ui;
 pub mod weights;
 #[cfg(feature = "page")]
 pub mod wire;
-#[cfg(feature = "web")]
+#[cfg(feature = "worker")]
 pub mod worker;
 #[cfg(feature = "xtask")]
 pub mod xtask;

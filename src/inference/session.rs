@@ -7,7 +7,7 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 use super::loader::Loader;
 use super::reading::unit;
 use super::{CaptionDistribution, ImageEncoding, Source, TextEncoding};
-use crate::device::cpu;
+use crate::device::is_cpu;
 use crate::error::{Error, Result, refuse_if};
 use crate::model::adapter::{Adapter, AdapterConfig, PerFamily};
 use crate::model::encoder::{ImageEncoder, TextEncoder};
@@ -306,8 +306,9 @@ impl Session {
         let captions = tokens
             .iter()
             .map(|Tokens { ids, .. }| &ids[..=end_position(ids)]);
-        let is_cpu = self.device == cpu();
-        let compact = is_cpu.then(|| self.text.pool_compact(captions)).flatten();
+        let compact = is_cpu(&self.device)
+            .then(|| self.text.pool_compact(captions))
+            .flatten();
         compact.unwrap_or_else(|| {
             let (token_ids, end_positions) = self.token_batch(tokens);
             self.text.pool(token_ids, end_positions)

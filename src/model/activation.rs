@@ -4,7 +4,7 @@ use burn::tensor::activation::{gelu, gelu_approximate, sigmoid};
 use burn::tensor::{Tensor, TensorData};
 
 use super::vector::exp;
-use crate::device::{cpu, host_values};
+use crate::device::{host_values, is_cpu};
 
 /// Slope of the sigmoid in [`Activation::QuickGelu`].
 const QUICK_GELU_SLOPE: f32 = 1.702;
@@ -37,7 +37,7 @@ impl Activation {
     /// The activation of each value of a tensor, of any shape.
     pub(crate) fn forward<const D: usize>(self, values: Tensor<D>) -> Tensor<D> {
         match self {
-            Self::QuickGelu if values.is_autodiff() && values.device() == cpu() => {
+            Self::QuickGelu if values.is_autodiff() && is_cpu(&values.device()) => {
                 quick_gelu_with_slope(values)
             }
             Self::QuickGelu => values.clone() * sigmoid(values.mul_scalar(QUICK_GELU_SLOPE)),
@@ -113,6 +113,7 @@ fn normal_cdf(x: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::cpu;
 
     #[test]
     fn lists_have_the_values_of_tensors() {

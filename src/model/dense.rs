@@ -135,12 +135,12 @@ pub(super) fn transpose<T: Copy + Default>(values: &[T], d_in: usize, d_out: usi
 
 #[cfg(test)]
 mod tests {
-    use burn::nn::LinearConfig;
     use burn::tensor::TensorData;
 
     use super::*;
     use crate::device::cpu;
     use crate::model::gemm::{int8_rows, portable};
+    use crate::model::initial::linear;
 
     #[test]
     fn a_packed_layer_gives_what_its_floats_give() {
@@ -153,7 +153,7 @@ mod tests {
             .zip(&scales)
             .flat_map(|(row, scale)| row.iter().map(move |multiple| f32::from(*multiple) * scale))
             .collect();
-        let mut dense = Dense::from(LinearConfig::new(7, 5).init(&cpu()));
+        let mut dense = Dense::from(linear([7, 5], &cpu()));
         let floats = TensorData::new(transpose(&rounded, 7, 5), [7, 5]);
         dense.weight = Param::from_data(floats, &cpu());
         let input = Tensor::<1>::from_floats(

@@ -1,9 +1,9 @@
 //! Layer normalisation whose ε a kernel of our own can read.
 
 use burn::module::{Module, Param};
-use burn::nn::Initializer;
 use burn::tensor::{Device, Tensor};
 
+use super::initial::{ones, zeros};
 use crate::device::layer_norm;
 
 /// `(x − mean) / √(variance + ε) · γ + β` over the last dimension (Ba et al. 2016,
@@ -22,8 +22,8 @@ impl LayerNorm {
     #[must_use]
     pub fn new(width: usize, epsilon: f64, device: &Device) -> Self {
         Self {
-            gamma: Initializer::Ones.init([width], device),
-            beta: Initializer::Zeros.init([width], device),
+            gamma: ones([width], device),
+            beta: zeros([width], device),
             epsilon,
         }
     }

@@ -10,6 +10,7 @@ pub mod dense;
 pub mod efficientnet;
 pub mod encoder;
 pub mod gemm;
+mod initial;
 pub mod layer_norm;
 pub mod parameters;
 mod vector;

@@ -1,4 +1,4 @@
-// What a product may do with its output, under the names of `model::activation`.
+// What an affine map may do with its output, under the names of `model::activation`, and the clamp of convolutions.
 
 fn unchanged(x: vec4<f32>) -> vec4<f32> {
     return x;
@@ -26,4 +26,8 @@ fn gelu(x: vec4<f32>) -> vec4<f32> {
     let polynomial = ((((1.0614054 * t - 1.4531520) * t + 1.4214138) * t - 0.28449672) * t + 0.2548296) * t;
     let tail = 0.5 * polynomial * exp(max(-size * size, vec4<f32>(-80.0)));
     return x * select(1.0 - tail, tail, x < vec4<f32>(0.0));
+}
+
+fn relu6(x: vec4<f32>) -> vec4<f32> {
+    return clamp(x, vec4<f32>(0.0), vec4<f32>(6.0));
 }

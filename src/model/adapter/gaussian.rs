@@ -4,6 +4,7 @@
 use burn::tensor::Tensor;
 
 use super::concentration;
+use crate::device::product;
 
 /// Log-density of each picture under each caption's isotropic Gaussian of precision κ, up to a constant of the
 /// dimension alone: the ablation as the paper describes it.
@@ -21,7 +22,7 @@ pub fn precision_log_density(natural_parameter: Tensor<2>, images: Tensor<2>) ->
     let [_, embed_dim] = natural_parameter.dims();
     let concentration = concentration(natural_parameter.clone()); // [n_texts, 1]
     let of_text = concentration.clone().log() * (embed_dim as f64 / 2.0) - concentration;
-    images.matmul(natural_parameter.transpose()) + of_text.transpose()
+    product(images, natural_parameter.transpose()) + of_text.transpose()
 }
 
 /// Our own parametrisation of the ablation, not the paper's: log-density per dimension of each picture under each
@@ -43,7 +44,7 @@ pub fn precision_log_density(natural_parameter: Tensor<2>, images: Tensor<2>) ->
 pub fn isotropic_log_density(natural_parameter: Tensor<2>, images: Tensor<2>) -> Tensor<2> {
     let concentration = concentration(natural_parameter.clone()); // [n_texts, 1]
     let log_normalizer = concentration.clone().log() * 0.5 - concentration;
-    images.matmul(natural_parameter.transpose()) + log_normalizer.transpose()
+    product(images, natural_parameter.transpose()) + log_normalizer.transpose()
 }
 
 /// Log-density of each picture under each caption's diagonal Gaussian, up to a constant of the dimension alone.
@@ -67,8 +68,8 @@ pub fn diagonal_log_density(
     let scaled_mean = mean.clone() * precision.clone();
     let of_text = (mean * scaled_mean.clone() + log_variance).sum_dim(1); // [n_texts, 1]
     // (z − μ)²/σ² without a table of pictures × captions × dimensions.
-    let squares = (images.clone() * images.clone()).matmul(precision.transpose());
-    let products = images.matmul(scaled_mean.transpose());
+    let squares = product(images.clone() * images.clone(), precision.transpose());
+    let products = product(images, scaled_mean.transpose());
     products - (squares + of_text.transpose()) * 0.5
 }
 
@@ -109,7 +110,7 @@ pub fn expected_squared_distance(
     texts: Tensor<2>,
     text_variance: Tensor<2>,
 ) -> Tensor<2> {
-    let cosine = images.matmul(texts.transpose());
+    let cosine = product(images, texts.transpose());
     cosine * -2.0 + 2.0 + image_variance + text_variance.transpose()
 }
 

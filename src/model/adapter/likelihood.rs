@@ -6,6 +6,7 @@
 use burn::tensor::Tensor;
 
 use super::{Family, scaled};
+use crate::device::product;
 use crate::model::clip::l2_norm;
 
 /// Keeps `ln(1 + cosine)` finite at the antipode; cosines of rounded unit vectors can fall below −1.
@@ -33,13 +34,11 @@ pub fn log_likelihood_ratio(
     match family {
         Family::VonMisesFisher => {
             let log_normalizer = vmf_log_normalizer_ratio(concentration, embed_dim);
-            images.matmul(natural_parameter.transpose()) + log_normalizer.transpose()
+            product(images, natural_parameter.transpose()) + log_normalizer.transpose()
         }
         Family::PowerSpherical => {
             let mean_direction = natural_parameter / concentration.clone();
-            let cosine = images
-                .matmul(mean_direction.transpose())
-                .clamp(MIN_COSINE, 1.0);
+            let cosine = product(images, mean_direction.transpose()).clamp(MIN_COSINE, 1.0);
             let log_normalizer =
                 power_spherical_log_normalizer_ratio(concentration.clone(), embed_dim);
             (cosine + 1.0).log() * concentration.transpose() + log_normalizer.transpose()
@@ -70,7 +69,7 @@ pub fn scaled_log_likelihood_ratio(
             let log_normalizer = vmf_log_normalizer_ratio(concentration, embed_dim);
             let log_normalizer = scaled(log_normalizer, factor.clone()).transpose();
             let rows = scaled(natural_parameter, factor);
-            images.matmul(rows.transpose()) + log_normalizer
+            product(images, rows.transpose()) + log_normalizer
         }
         Family::PowerSpherical => scaled(
             log_likelihood_ratio(family, natural_parameter, images),

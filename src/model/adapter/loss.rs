@@ -4,7 +4,7 @@ use burn::tensor::activation::log_sigmoid;
 use burn::tensor::{Int, Tensor};
 
 use super::host_loss;
-use crate::device::cpu;
+use crate::device::is_cpu;
 
 /// Symmetric cross-entropy of the diagonal.
 ///
@@ -21,7 +21,7 @@ use crate::device::cpu;
 ///
 /// If `logits` is not square.
 pub fn info_nce(logits: Tensor<2>) -> Tensor<1> {
-    if logits.device() == cpu() {
+    if is_cpu(&logits.device()) {
         return host_loss::info_nce(logits);
     }
     on_any_device::info_nce(logits)
@@ -42,7 +42,7 @@ pub fn soft_info_nce(logits: Tensor<2>, targets: Tensor<2>) -> Tensor<1> {
 
 /// Half of the mean logsumexp over rows and half of that over columns.
 fn symmetric_log_sum_exp(logits: Tensor<2>) -> Tensor<1> {
-    if logits.device() == cpu() {
+    if is_cpu(&logits.device()) {
         return host_loss::symmetric_log_sum_exp(logits);
     }
     on_any_device::symmetric_log_sum_exp(logits)
@@ -163,6 +163,7 @@ mod tests {
     use burn::tensor::Distribution;
 
     use super::*;
+    use crate::device::cpu;
     use crate::device::host_values;
     use crate::model::adapter::{Family, log_likelihood_ratio};
 

@@ -13,10 +13,11 @@ mod loss;
 mod perceptron;
 
 use burn::module::{Module, Param};
-use burn::nn::{Linear, LinearConfig};
+use burn::nn::Linear;
 use burn::tensor::{Device, Tensor};
 
 use crate::error::Result;
+use crate::model::initial::linear;
 use crate::model::parameters::{Layout, ParameterVisitor, Parameters};
 
 pub use crate::family::{Family, PerFamily};
@@ -42,7 +43,7 @@ pub struct Adapter {
 }
 
 impl AdapterConfig {
-    /// An adapter with `PyTorch`'s default initial weights (which are Burn's) and τ = 1.
+    /// An adapter with `PyTorch`'s default initial weights and τ = 1.
     #[must_use]
     pub fn init(&self, device: &Device) -> Adapter {
         let mut widths = vec![self.hidden_width; self.hidden_layers + 2];
@@ -55,7 +56,7 @@ impl AdapterConfig {
             mean_direction: self.mean_direction,
             layers: widths
                 .windows(2)
-                .map(|pair| LinearConfig::new(pair[0], pair[1]).init(device))
+                .map(|pair| linear([pair[0], pair[1]], device))
                 .collect(),
             logit_scale: Param::from_tensor(Tensor::from_floats([1.0], device)),
         }

@@ -1,13 +1,14 @@
 //! `Linear → ReLU`, repeated, then `Linear`: the one network that every method on frozen features is built of.
 
 use burn::module::Module;
-use burn::nn::{Initializer, Linear, LinearConfig};
+use burn::nn::Linear;
 use burn::tensor::activation::relu;
 use burn::tensor::{Device, Tensor};
 
 use super::config::AdapterConfig;
 use crate::error::Result;
 use crate::model::dense::forward_linear;
+use crate::model::initial::{linear, normal_linear};
 use crate::model::parameters::ParameterVisitor;
 
 /// A perceptron from features to as many numbers.
@@ -32,7 +33,7 @@ impl Perceptron {
         Self {
             layers: widths
                 .windows(2)
-                .map(|pair| LinearConfig::new(pair[0], pair[1]).init(device))
+                .map(|pair| linear([pair[0], pair[1]], device))
                 .collect(),
         }
     }
@@ -40,17 +41,7 @@ impl Perceptron {
     /// A perceptron with normal weights of this standard deviation, and biases of zero.
     #[must_use]
     pub fn near_zero(widths: &[usize], deviation: f64, device: &Device) -> Self {
-        let normal = Initializer::Normal {
-            mean: 0.0,
-            std: deviation,
-        };
-        let layer = |pair: &[usize]| {
-            let config = LinearConfig::new(pair[0], pair[1]).with_initializer(normal.clone());
-            Linear {
-                bias: Some(Initializer::Zeros.init([pair[1]], device)),
-                ..config.init(device)
-            }
-        };
+        let layer = |pair: &[usize]| normal_linear([pair[0], pair[1]], deviation, device);
         Self {
             layers: widths.windows(2).map(layer).collect(),
         }

@@ -6,14 +6,15 @@
 mod checkpoint;
 
 use burn::module::{Module, Param};
-use burn::nn::Initializer;
 use burn::tensor::module::embedding;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
 
 use super::activation::Activation;
 use super::clip::transformer::{Block, Transformer, TransformerConfig};
+use super::initial::normal;
 use super::layer_norm::LayerNorm;
+use crate::device::product;
 
 /// Epsilon of every layer norm, far below CLIP's.
 const NORM_EPSILON: f64 = 1e-12;
@@ -87,13 +88,9 @@ impl BertConfig {
             activation: Activation::Gelu,
             norm_epsilon: NORM_EPSILON,
         };
-        let normal = Initializer::Normal {
-            mean: 0.0,
-            std: INITIAL_STD,
-        };
         Bert {
-            token_embedding: normal.init([self.vocab_size, self.width], device),
-            position_embedding: normal.init([self.context_length, self.width], device),
+            token_embedding: normal([self.vocab_size, self.width], INITIAL_STD, device),
+            position_embedding: normal([self.context_length, self.width], INITIAL_STD, device),
             embedding_norm: transformer.init_norm(device),
             transformer: transformer.init(device),
         }
@@ -152,7 +149,7 @@ impl Bert {
         let tokens = embedding(table, ids) + positions.unsqueeze();
         let states = self.states(tokens, &bias_of_others(captions, &device));
         let mean = mean_of_each(captions, &device); // [n_texts, n_tokens]
-        mean.matmul(states.squeeze_dim(0))
+        product(mean, states.squeeze_dim(0))
     }
 
     /// Final states of embedded tokens.

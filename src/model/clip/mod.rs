@@ -19,6 +19,8 @@ use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
+use crate::device::product;
+
 pub use super::activation::Activation;
 pub use text::{TextConfig, TextTower};
 pub use token_tree::TokenTree;
@@ -161,7 +163,10 @@ impl Clip {
     /// - `text_features`: `[n_texts, embed_dim]`, of any length
     /// - output: `[n_images, n_texts]`
     pub fn logits(&self, image_features: Tensor<2>, text_features: Tensor<2>) -> Tensor<2> {
-        let cosines = normalize(image_features).matmul(normalize(text_features).transpose());
+        let cosines = product(
+            normalize(image_features),
+            normalize(text_features).transpose(),
+        );
         let logits = cosines * self.log_logit_scale.val().exp().unsqueeze::<2>();
         match &self.logit_bias {
             Some(bias) => logits + bias.val().unsqueeze::<2>(),

@@ -1,12 +1,13 @@
 //! Pooling of an image tower's tokens: in CLIP by a class token, in `SigLIP` by attention.
 
 use burn::module::{Module, Param};
-use burn::nn::{Initializer, Linear};
+use burn::nn::Linear;
 use burn::tensor::{Device, Tensor};
 
-use super::transformer::{Mlp, TransformerConfig, attend, init_linear, init_projection};
+use super::transformer::{Mlp, TransformerConfig, attend};
 use crate::device::affine;
 use crate::model::dense::forward_linear;
+use crate::model::initial::{normal, normal_linear, normal_projection, zeros};
 use crate::model::layer_norm::LayerNorm;
 
 /// Pooling of an image tower, with the layers that only one kind of it has.
@@ -46,17 +47,13 @@ pub(super) struct AttentionPool {
     heads: usize,
 }
 
-pub(super) fn normal(std: f64) -> Initializer {
-    Initializer::Normal { mean: 0.0, std }
-}
-
 impl ClassToken {
     pub(super) fn init(tower: TransformerConfig, embed_dim: usize, device: &Device) -> Self {
         let std = (tower.width as f64).powf(-0.5);
         Self {
-            class_embedding: normal(std).init([tower.width], device),
+            class_embedding: normal([tower.width], std, device),
             pre_norm: tower.init_norm(device),
-            projection: init_projection([tower.width, embed_dim], std, device),
+            projection: normal_projection([tower.width, embed_dim], std, device),
         }
     }
 
@@ -78,10 +75,10 @@ impl AttentionPool {
         let width = tower.width;
         let std = (width as f64).powf(-0.5);
         Self {
-            probe: normal(std).init([1, 1, width], device),
-            in_weight: normal(std).init([width, 3 * width], device),
-            in_bias: Initializer::Zeros.init([3 * width], device),
-            output: init_linear([width, width], std, device),
+            probe: normal([1, 1, width], std, device),
+            in_weight: normal([width, 3 * width], std, device),
+            in_bias: zeros([3 * width], device),
+            output: normal_linear([width, width], std, device),
             norm: tower.init_norm(device),
             mlp: tower.init_mlp(std, std, device),
             heads: tower.heads,

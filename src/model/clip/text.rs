@@ -2,15 +2,16 @@
 //! position.
 
 use burn::module::{Module, Param};
-use burn::nn::{Initializer, Linear};
+use burn::nn::Linear;
 use burn::tensor::module::embedding;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
 
 use super::token_tree::TokenTree;
-use super::transformer::{Transformer, TransformerConfig, init_linear, init_projection};
+use super::transformer::{Transformer, TransformerConfig};
 use super::{Activation, Architecture};
 use crate::model::dense::forward_linear;
+use crate::model::initial::{normal, normal_linear, normal_projection};
 use crate::model::layer_norm::LayerNorm;
 
 /// Added to the score of a token that is not looked at. Finite, because shader compilers may assume that no infinity
@@ -64,7 +65,6 @@ impl TextConfig {
         activation: Activation,
         device: &Device,
     ) -> TextTower {
-        let normal = |std| Initializer::Normal { mean: 0.0, std };
         let transformer = TransformerConfig {
             width: self.width,
             layers: self.layers,
@@ -75,12 +75,12 @@ impl TextConfig {
         };
         let width_std = (self.width as f64).powf(-0.5);
         let projection = match architecture {
-            Architecture::Clip => init_projection([self.width, embed_dim], width_std, device),
-            Architecture::SigLip => init_linear([self.width, embed_dim], width_std, device),
+            Architecture::Clip => normal_projection([self.width, embed_dim], width_std, device),
+            Architecture::SigLip => normal_linear([self.width, embed_dim], width_std, device),
         };
         TextTower {
-            token_embedding: normal(0.02).init([self.vocab_size, self.width], device),
-            position_embedding: normal(0.01).init([self.context_length, self.width], device),
+            token_embedding: normal([self.vocab_size, self.width], 0.02, device),
+            position_embedding: normal([self.context_length, self.width], 0.01, device),
             transformer: transformer.init(device),
             final_norm: transformer.init_norm(device),
             projection,

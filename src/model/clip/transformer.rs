@@ -1,13 +1,13 @@
 //! The pre-LN transformer that both towers run.
 
 use burn::module::Module;
-use burn::nn::{Initializer, Linear, LinearConfig};
 use burn::tensor::activation::softmax;
 use burn::tensor::{Device, Int, Tensor};
 
-use crate::device::fused_attention;
+use crate::device::{fused_attention, product};
 use crate::model::activation::Activation;
 use crate::model::dense::Dense;
+use crate::model::initial::normal_linear;
 use crate::model::layer_norm::LayerNorm;
 
 /// Sizes of a [`Transformer`].
@@ -70,10 +70,10 @@ impl TransformerConfig {
         Block {
             attention_norm: self.init_norm(device),
             attention: SelfAttention {
-                query: init_linear([width, width], input_std, device).into(),
-                key: init_linear([width, width], input_std, device).into(),
-                value: init_linear([width, width], input_std, device).into(),
-                output: init_linear([width, width], output_std, device).into(),
+                query: normal_linear([width, width], input_std, device).into(),
+                key: normal_linear([width, width], input_std, device).into(),
+                value: normal_linear([width, width], input_std, device).into(),
+                output: normal_linear([width, width], output_std, device).into(),
                 heads: self.heads,
             },
             mlp_norm: self.init_norm(device),
@@ -84,8 +84,8 @@ impl TransformerConfig {
     pub(crate) fn init_mlp(&self, expand_std: f64, contract_std: f64, device: &Device) -> Mlp {
         let (width, mlp_width) = (self.width, self.mlp_width());
         Mlp {
-            expand: init_linear([width, mlp_width], expand_std, device).into(),
-            contract: init_linear([mlp_width, width], contract_std, device).into(),
+            expand: normal_linear([width, mlp_width], expand_std, device).into(),
+            contract: normal_linear([mlp_width, width], contract_std, device).into(),
             activation: self.activation,
         }
     }
@@ -102,21 +102,6 @@ impl TransformerConfig {
     fn mlp_width(&self) -> usize {
         (self.width as f64 * self.mlp_ratio).round() as usize
     }
-}
-
-/// Normal weights and a bias of zeros.
-pub(crate) fn init_linear([d_in, d_out]: [usize; 2], std: f64, device: &Device) -> Linear {
-    let mut linear = init_projection([d_in, d_out], std, device);
-    linear.bias = Some(Initializer::Zeros.init([d_out], device));
-    linear
-}
-
-/// Normal weights without bias.
-pub(crate) fn init_projection([d_in, d_out]: [usize; 2], std: f64, device: &Device) -> Linear {
-    LinearConfig::new(d_in, d_out)
-        .with_bias(false)
-        .with_initializer(Initializer::Normal { mean: 0.0, std })
-        .init(device)
 }
 
 impl Transformer {
@@ -233,12 +218,12 @@ pub(crate) fn attend(
     let (query, key, value) = (split(query), split(key), split(value));
 
     let query = query * (head_width as f64).powf(-0.5);
-    let scores = query.matmul(key.transpose()); // [n, heads, n_queries, n_tokens]
+    let scores = product(query, key.transpose()); // [n, heads, n_queries, n_tokens]
     let scores = match bias {
         Some(bias) => scores + bias.clone(),
         None => scores,
     };
-    let mixed = softmax(scores, 3).matmul(value); // [n, heads, n_queries, head_width]
+    let mixed = product(softmax(scores, 3), value); // [n, heads, n_queries, head_width]
     mixed.swap_dims(1, 2).reshape([n, n_queries, width])
 }
 

@@ -1,15 +1,16 @@
 //! The image tower: a vision transformer, of CLIP pooled at its class token, of `SigLIP` by attention.
 
 use burn::module::{Module, Param};
-use burn::nn::{Linear, LinearConfig};
+use burn::nn::Linear;
 use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::pooling::{AttentionPool, ClassToken, Pooling, normal};
+use super::pooling::{AttentionPool, ClassToken, Pooling};
 use super::text::default_mlp_ratio;
 use super::transformer::{Transformer, TransformerConfig};
 use super::{Activation, Architecture};
 use crate::model::dense::forward_linear;
+use crate::model::initial::{linear, normal};
 use crate::model::layer_norm::LayerNorm;
 
 /// Channels of a picture: red, green, blue.
@@ -87,12 +88,16 @@ impl VisionConfig {
             ),
         };
         let patch_values = N_CHANNELS * self.patch_size * self.patch_size;
+        let patches = linear([patch_values, self.width], device);
         VisionTower {
-            // PyTorch's default for a convolution is Burn's for a linear layer of the same fan-in.
-            patch_embedding: LinearConfig::new(patch_values, self.width)
-                .with_bias(architecture == Architecture::SigLip)
-                .init(device),
-            position_embedding: normal(POSITION_STD).init([n_tokens, self.width], device),
+            // PyTorch's default for a convolution is that for a linear layer of the same fan-in.
+            patch_embedding: Linear {
+                weight: patches.weight,
+                bias: patches
+                    .bias
+                    .filter(|_| architecture == Architecture::SigLip),
+            },
+            position_embedding: normal([n_tokens, self.width], POSITION_STD, device),
             transformer: transformer.init(device),
             post_norm: transformer.init_norm(device),
             pooling,

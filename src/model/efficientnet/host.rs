@@ -3,9 +3,9 @@
 
 use burn::tensor::{Tensor, TensorData};
 
-use super::convolution::{Convolution, N_CHANNELS, RELU6_MAX, same_padding};
+use super::convolution::{Convolution, N_CHANNELS, same_padding};
 use super::map_means::MapMeans;
-use crate::device::host_values;
+use crate::device::{RELU6_MAX, host_values};
 use crate::model::gemm::{Kernel, PANEL_COLUMNS, PackedMatrix, Panels};
 
 /// Numbers that are multiplied at once.

@@ -155,7 +155,7 @@ impl EfficientNet {
             None => map,
         };
         MapMeans {
-            features: mean_over_places(self.head.forward_relu6(map)),
+            features: mean_over_places(self.head.forward_pixels_relu6(map)),
             before_last_block,
         }
     }
@@ -168,26 +168,24 @@ impl EfficientNet {
     /// - output: `[n_images, height * width * channels]`, channels last
     pub fn last_map(&self, images: Tensor<4>) -> Tensor<2> {
         let map = self.map_before_last_block(images);
-        let [n_images, channels, height, width] = map.dims();
-        map.permute([0, 2, 3, 1])
-            .reshape([n_images, height * width * channels])
+        let [n_images, height, width, channels] = map.dims();
+        map.reshape([n_images, height * width * channels])
     }
 
-    /// `[n_images, channels, height, width]`
+    /// `[n_images, height, width, channels]`
     fn map_before_last_block(&self, images: Tensor<4>) -> Tensor<4> {
         let n_before = self.stages.iter().flatten().count().saturating_sub(1);
         let blocks = self.stages.iter().flatten().take(n_before);
-        blocks.fold(self.stem.forward_relu6(images), |map, block| {
-            block.forward(map)
-        })
+        let stem = self.stem.forward_relu6(images.permute([0, 2, 3, 1]));
+        blocks.fold(stem, |map, block| block.forward(map))
     }
 }
 
-/// `[n_images, channels, height, width]` → `[n_images, channels]`
+/// `[n_images, height, width, channels]` → `[n_images, channels]`
 fn mean_over_places(map: Tensor<4>) -> Tensor<2> {
-    let [n_images, channels, height, width] = map.dims();
-    map.reshape([n_images, channels, height * width])
-        .mean_dim(2)
+    let [n_images, height, width, channels] = map.dims();
+    map.reshape([n_images, height * width, channels])
+        .mean_dim(1)
         .reshape([n_images, channels])
 }
 
@@ -196,20 +194,15 @@ impl InvertedResidual {
     ///
     /// # Shapes
     ///
-    /// - `map`: `[n_images, channels, height, width]`
-    /// - output: `[n_images, stage width, height / stride, width / stride]`
+    /// - `map`: `[n_images, height, width, channels]`
+    /// - output: `[n_images, height / stride, width / stride, stage width]`
     fn forward(&self, map: Tensor<4>) -> Tensor<4> {
         let inner = match &self.expand {
-            Some(expand) => expand.forward_relu6(map.clone()),
+            Some(expand) => expand.forward_pixels_relu6(map.clone()),
             None => map.clone(),
         };
         let inner = self.depthwise.forward_relu6(inner);
-        let output = self.project.forward(inner);
-        if output.dims() == map.dims() {
-            output + map
-        } else {
-            output
-        }
+        self.project.forward_pixels_onto(map, inner)
     }
 }
 

@@ -2,11 +2,12 @@
 //! centres of its pictures.
 
 use burn::module::{Module, Param};
-use burn::nn::Initializer;
 use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
+use crate::device::product;
 use crate::error::Result;
+use crate::model::initial::zeros;
 use crate::model::parameters::{Layout, ParameterVisitor};
 
 /// Nearest exemplars whose mean cosine counts.
@@ -46,7 +47,7 @@ impl Exemplars {
     /// Exemplars of zeros, `[n, width]`, which the model's file replaces.
     pub(super) fn new(n: usize, width: usize, device: &Device) -> Self {
         Self {
-            features: Initializer::Zeros.init([n, width], device),
+            features: zeros([n, width], device),
         }
     }
 
@@ -67,7 +68,7 @@ impl Exemplars {
     pub fn nearest(&self, features: Tensor<2>) -> Tensor<2> {
         let length = features.clone().square().sum_dim(1).sqrt();
         let unit = features / length.clamp_min(f32::MIN_POSITIVE);
-        let mut cosines = unit.matmul(self.features.val().transpose());
+        let mut cosines = product(unit, self.features.val().transpose());
         let mut nearest = Vec::with_capacity(N_NEAREST);
         for _ in 0..N_NEAREST {
             let best = cosines.clone().max_dim(1);

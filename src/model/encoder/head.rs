@@ -1,13 +1,13 @@
 //! Heads: trained maps from a tower's features to the space that both towers share.
 
 use burn::module::{Module, Param};
-use burn::nn::{Initializer, LinearConfig};
 use burn::tensor::{Device, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::model::activation::Activation;
 use crate::model::dense::Dense;
+use crate::model::initial::{linear, ones, zeros};
 use crate::model::layer_norm::LayerNorm;
 use crate::model::parameters::{Layout, ParameterVisitor, Parameters};
 
@@ -67,14 +67,14 @@ impl Parameters for NamedHead {
 }
 
 impl HeadConfig {
-    /// A head with `PyTorch`'s default initial weights (which are Burn's), mean 0 and deviation 1.
+    /// A head with `PyTorch`'s default initial weights , mean 0 and deviation 1.
     #[must_use]
     pub fn init(&self, width: usize, embed_dim: usize, device: &Device) -> Head {
-        let dense = |d_in, d_out| Dense::from(LinearConfig::new(d_in, d_out).init(device));
+        let dense = |d_in, d_out| Dense::from(linear([d_in, d_out], device));
         Head {
             input: self.input,
-            mean: Initializer::Zeros.init([width], device),
-            deviation: Initializer::Ones.init([width], device),
+            mean: zeros([width], device),
+            deviation: ones([width], device),
             linear: dense(width, embed_dim),
             norm: LayerNorm::new(width, NORM_EPSILON, device),
             expand: dense(width, self.hidden_width),
