@@ -169,7 +169,7 @@ fn document() -> Result<Outcome, String> {
 fn lint_web() -> Result<Outcome, String> {
     tools::ensure_wasm_target()?;
     cargo(&format!(
-        "clippy {WEB} --lib --bins {WEB_TESTS} -- -D warnings"
+        "clippy {WEB},webgpu --lib --bins {WEB_TESTS} -- -D warnings"
     ))
 }
 

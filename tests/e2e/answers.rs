@@ -20,18 +20,26 @@ mod built_page {
     #[test]
     #[ignore = "needs the built page: cargo xtask test"]
     fn the_cpu_engine_shows_the_numbers_of_the_native_program() {
-        compare_with_native("cpu", CPU_TOLERANCE);
+        compare_with_native("scenes", "cpu", CPU_TOLERANCE);
     }
 
     #[test]
     #[ignore = "needs the built page: cargo xtask test"]
     fn the_gpu_engine_shows_the_numbers_of_the_native_program() {
-        compare_with_native("gpu", GPU_TOLERANCE);
+        compare_with_native("scenes", "gpu", GPU_TOLERANCE);
     }
 
-    fn compare_with_native(backend: &str, tolerance: f64) {
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn the_engines_show_the_numbers_of_the_native_program_for_photographs() {
+        compare_with_native("photos", "cpu", CPU_TOLERANCE);
+        compare_with_native("photos", "gpu", GPU_TOLERANCE);
+    }
+
+    fn compare_with_native(world: &str, backend: &str, tolerance: f64) {
         let (server, browser) = (Server::start(), Browser::start());
-        open_ready(&browser, &server.address(&format!("?backend={backend}")));
+        let address = format!("?backend={backend}&world={world}");
+        open_ready(&browser, &server.address(&address));
         assert_eq!(engine(&browser), backend, "the engine asked for");
         let known = pictures(&browser);
         let file = golden_picture();
@@ -56,7 +64,7 @@ mod built_page {
         );
         assert_agree(
             &page,
-            &native_reading(&captions, &[(name, &file)]),
+            &native_reading(world, &captions, &[(name, &file)]),
             tolerance,
         );
     }

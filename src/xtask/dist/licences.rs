@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use super::file::{path_error, text};
 use crate::xtask::shell;
 
-/// The crates that are linked into the page's programs: the GPU engine's features include those of the others.
+/// The crates that are linked into the page's programs: the features of both engines, which include the page's.
 const TREE: &str = "tree --locked --edges normal,no-proc-macro --target wasm32-unknown-unknown --no-default-features \
-    --features webgpu --prefix none --format {p}|{l}|{r}";
+    --features web,webgpu --prefix none --format {p}|{l}|{r}";
 /// Beginnings of the names of files with the terms of a crate.
 const TERMS: [&str; 6] = [
     "LICENSE",

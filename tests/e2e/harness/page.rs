@@ -141,8 +141,16 @@ pub fn reading(browser: &Browser) -> Reading {
     }
 }
 
-/// The answer of `train score` for captions and files, as it prints it.
+/// The answer of `train score` for captions and files by the model of scenes, as it prints it.
 pub fn native_table<'a>(
+    captions: impl IntoIterator<Item = &'a str>,
+    files: impl IntoIterator<Item = &'a Path>,
+) -> Value {
+    native_table_of("scenes", captions, files)
+}
+
+fn native_table_of<'a>(
+    world: &str,
     captions: impl IntoIterator<Item = &'a str>,
     files: impl IntoIterator<Item = &'a Path>,
 ) -> Value {
@@ -150,7 +158,7 @@ pub fn native_table<'a>(
     command
         .arg("score")
         .arg("--model")
-        .arg(dist().join("models/scenes"))
+        .arg(dist().join("models").join(world))
         .arg("--json");
     for caption in captions {
         command.arg("--caption").arg(caption);
@@ -167,9 +175,14 @@ pub fn native_table<'a>(
     serde_json::from_slice(&output.stdout).expect("it prints JSON")
 }
 
-/// What `train score` says of the same captions and files; pictures are named as the page names them.
-pub fn native_reading(captions: &BTreeSet<String>, pictures: &[(String, &Path)]) -> Reading {
-    let answer = native_table(
+/// What `train score` says of the same captions and files by a world's model; pictures are named as the page names them.
+pub fn native_reading(
+    world: &str,
+    captions: &BTreeSet<String>,
+    pictures: &[(String, &Path)],
+) -> Reading {
+    let answer = native_table_of(
+        world,
         captions.iter().map(String::as_str),
         pictures.iter().map(|(_, file)| *file),
     );
