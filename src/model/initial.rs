@@ -7,17 +7,17 @@ use burn::module::{Param, ParamId};
 use burn::nn::Linear;
 use burn::tensor::{Device, Distribution, Tensor};
 
-/// Zeros.
+/// A parameter of this shape whose values are all 0.
 pub(super) fn zeros<const D: usize>(shape: [usize; D], device: &Device) -> Param<Tensor<D>> {
     parameter(shape, device, move |device| Tensor::zeros(shape, device))
 }
 
-/// Ones.
+/// A parameter of this shape whose values are all 1.
 pub(super) fn ones<const D: usize>(shape: [usize; D], device: &Device) -> Param<Tensor<D>> {
     parameter(shape, device, move |device| Tensor::ones(shape, device))
 }
 
-/// Normal values of mean 0.
+/// A parameter of this shape with normal values of mean 0 and this standard deviation.
 pub(super) fn normal<const D: usize>(
     shape: [usize; D],
     std: f64,
@@ -36,7 +36,7 @@ pub(super) fn linear([d_in, d_out]: [usize; 2], device: &Device) -> Linear {
     }
 }
 
-/// A linear layer of normal values and a bias of zeros.
+/// A linear layer of normal values of this standard deviation, `[d_in, d_out]`, and a bias of zeros, `[d_out]`.
 pub(super) fn normal_linear([d_in, d_out]: [usize; 2], std: f64, device: &Device) -> Linear {
     Linear {
         bias: Some(zeros([d_out], device)),
@@ -44,7 +44,7 @@ pub(super) fn normal_linear([d_in, d_out]: [usize; 2], std: f64, device: &Device
     }
 }
 
-/// A linear layer of normal values without a bias.
+/// A linear layer of normal values of this standard deviation, `[d_in, d_out]`, without a bias.
 pub(super) fn normal_projection(shape: [usize; 2], std: f64, device: &Device) -> Linear {
     Linear {
         weight: normal(shape, std, device),
