@@ -81,11 +81,10 @@ fn run_padded(tower: &TextTower, captions: &[Vec<u32>]) -> TensorData {
         ids.extend(caption.iter().map(|id| i64::from(*id)));
         ids.resize(ids.len() + longest - caption.len(), i64::from(END));
     }
-    let ends = captions.iter().map(|caption| caption.len() as i64 - 1);
-    let ends = TensorData::new(ends.collect::<Vec<_>>(), [captions.len()]);
+    let ends: Vec<usize> = captions.iter().map(|caption| caption.len() - 1).collect();
     let ids = TensorData::new(ids, [captions.len(), longest]);
     let ids = Tensor::<2, Int>::from_data(ids, &cpu());
-    tower.pool(ids, Tensor::from_data(ends, &cpu())).into_data()
+    tower.pool(ids, &ends).into_data()
 }
 
 fn run_tree(tower: &TextTower, captions: &[Vec<u32>]) -> TensorData {

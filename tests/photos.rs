@@ -92,12 +92,8 @@ impl References {
             filled.map(i64::from).collect::<Vec<_>>()
         });
         let rows = TensorData::new(rows.collect(), [captions.len(), length]);
-        let ends: Vec<i64> = captions.iter().map(|c| c.ids.len() as i64 - 1).collect();
-        let ends = TensorData::new(ends, [captions.len()]);
-        let found = tower.forward(
-            Tensor::<2, Int>::from_data(rows, &device),
-            Tensor::<1, Int>::from_data(ends, &device),
-        );
+        let ends: Vec<usize> = captions.iter().map(|c| c.ids.len() - 1).collect();
+        let found = tower.forward(Tensor::<2, Int>::from_data(rows, &device), &ends);
         assert_close(found, &self.expected("text_features"));
     }
 

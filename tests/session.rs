@@ -644,7 +644,7 @@ fn a_session_gives_what_the_modules_give() {
     adapter.load(shard("vmf.safetensors")).expect("its weights");
     // start, "red", "star", end
     let ids = Tensor::<2, Int>::from_data([[6, 2, 3, 7]], &device);
-    let features = text.forward(ids, Tensor::from_data([3], &device));
+    let features = text.forward(ids, &[3]);
     let eta: f32 = adapter
         .forward(features)
         .powf_scalar(2.0)

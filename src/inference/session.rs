@@ -311,12 +311,12 @@ impl Session {
             .flatten();
         compact.unwrap_or_else(|| {
             let (token_ids, end_positions) = self.token_batch(tokens);
-            self.text.pool(token_ids, end_positions)
+            self.text.pool(token_ids, &end_positions)
         })
     }
 
     /// Token ids padded to the longest caption or to what the tower expects, and where each is pooled.
-    fn token_batch(&self, tokens: &[Tokens]) -> (Tensor<2, Int>, Tensor<1, Int>) {
+    fn token_batch(&self, tokens: &[Tokens]) -> (Tensor<2, Int>, Vec<usize>) {
         let n_texts = tokens.len();
         let encoder = &self.manifest.encoder;
         let filler = i64::from(encoder.end_token_id());
@@ -325,14 +325,13 @@ impl Session {
         let mut token_ids = Vec::with_capacity(n_texts * n_tokens);
         let mut end_positions = Vec::with_capacity(n_texts);
         for Tokens { ids, .. } in tokens {
-            end_positions.push(encoder.end_position(ids, n_tokens) as i64);
+            end_positions.push(encoder.end_position(ids, n_tokens));
             token_ids.extend(ids.iter().map(|id| i64::from(*id)));
             token_ids.resize(end_positions.len() * n_tokens, filler);
         }
         let token_ids = TensorData::new(token_ids, [n_texts, n_tokens]);
-        let end_positions = TensorData::new(end_positions, [n_texts]);
         let token_ids = Tensor::from_data(token_ids, &self.device);
-        (token_ids, Tensor::from_data(end_positions, &self.device))
+        (token_ids, end_positions)
     }
 }
 

@@ -61,10 +61,8 @@ fn features(folder: &Path, expected: &[TensorRecord]) -> (Vec<f32>, Vec<f32>) {
     let (ids, ends, images) = (input("token_ids"), input("end_positions"), input("images"));
     let n_texts = ids.shape[0];
     let token_ids = TensorData::new(integers(&ids), [n_texts, ids.shape[1]]);
-    let text = text_tower.forward(
-        Tensor::<2, Int>::from_data(token_ids, &device),
-        Tensor::<1, Int>::from_data(TensorData::new(integers(&ends), [n_texts]), &device),
-    );
+    let ends: Vec<usize> = ends.values.iter().map(|end| *end as usize).collect();
+    let text = text_tower.forward(Tensor::<2, Int>::from_data(token_ids, &device), &ends);
     let shape: [usize; 4] = images.shape.clone().try_into().expect("four sizes");
     let pixels = TensorData::new(images.values.clone(), shape);
     let image = image_tower.forward(Tensor::<4>::from_data(pixels, &device));

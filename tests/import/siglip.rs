@@ -79,12 +79,12 @@ fn its_logits_have_the_scale_and_the_bias_of_the_file() {
     let [n_texts, n_tokens] = [ids.shape[0], ids.shape[1]];
     let values: Vec<i64> = ids.values.iter().map(|id| *id as i64).collect();
     let ids = Tensor::<2, Int>::from_data(TensorData::new(values, [n_texts, n_tokens]), &device);
-    let ends = Tensor::<1, Int>::full([n_texts], n_tokens as i64 - 1, &device);
+    let ends = vec![n_tokens - 1; n_texts];
     let shape: [usize; 4] = images.shape.try_into().expect("four sizes");
     let images = Tensor::<4>::from_data(TensorData::new(images.values, shape), &device);
     let logits = siglip.logits(
         siglip.vision.forward(images),
-        siglip.text.forward(ids, ends),
+        siglip.text.forward(ids, &ends),
     );
     let found = logits.into_data().try_into_vec::<f32>().expect("f32");
     let error = greatest_error(&found, &expected("logits").values);

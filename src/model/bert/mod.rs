@@ -111,11 +111,11 @@ impl Bert {
     /// # Panics
     ///
     /// If `n_tokens` exceeds the context length.
-    pub fn forward(&self, token_ids: Tensor<2, Int>, end_positions: Tensor<1, Int>) -> Tensor<2> {
+    pub fn forward(&self, token_ids: Tensor<2, Int>, end_positions: &[usize]) -> Tensor<2> {
         let [n_texts, n_tokens] = token_ids.dims();
         let positions = self.position_embedding.val().slice(0..n_tokens);
         let tokens = embedding(self.token_embedding.val(), token_ids) + positions.unsqueeze();
-        let is_token = token_mask(end_positions, n_tokens); // [n_texts, n_tokens]
+        let is_token = token_mask(end_positions, n_tokens, &tokens.device()); // [n_texts, n_tokens]
         let bias = (is_token.clone() * -1.0 + 1.0) * MASKED_SCORE;
         let bias = bias.reshape([n_texts, 1, 1, n_tokens]);
         masked_mean(self.states(tokens, &bias), is_token)
@@ -225,14 +225,16 @@ fn post_norm(block: &Block, tokens: Tensor<3>, bias: &Tensor<4>) -> Tensor<3> {
 }
 
 /// One up to each caption's end, zero after it, `[n_texts, n_tokens]`.
-fn token_mask(end_positions: Tensor<1, Int>, n_tokens: usize) -> Tensor<2> {
-    let [n_texts] = end_positions.dims();
-    let positions = Tensor::<1, Int>::arange(0..n_tokens as i64, &end_positions.device());
-    let positions = positions.unsqueeze::<2>().expand([n_texts, n_tokens]);
-    let ends = end_positions.reshape([n_texts, 1]);
-    positions
-        .lower_equal(ends.expand([n_texts, n_tokens]))
-        .float()
+fn token_mask(end_positions: &[usize], n_tokens: usize, device: &Device) -> Tensor<2> {
+    let of_text = |end: &usize| {
+        let end = *end;
+        (0..n_tokens).map(move |position| if position <= end { 1.0 } else { 0.0 })
+    };
+    let mask: Vec<f32> = end_positions.iter().flat_map(of_text).collect();
+    Tensor::from_data(
+        TensorData::new(mask, [end_positions.len(), n_tokens]),
+        device,
+    )
 }
 
 /// Mean of the features of each text over its tokens, padding left out.
@@ -297,9 +299,9 @@ mod tests {
         let found = bert.forward_packed(slices());
         let alone = captions.iter().map(|caption| {
             let ids: Vec<i64> = caption.iter().map(|id| i64::from(*id)).collect();
-            let end = Tensor::from_data([ids.len() as i64 - 1], &device);
+            let end = [ids.len() - 1];
             let ids = TensorData::new(ids, [1, caption.len()]);
-            bert.forward(Tensor::from_data(ids, &device), end)
+            bert.forward(Tensor::from_data(ids, &device), &end)
         });
         let expected = Tensor::cat(alone.collect(), 0);
         let greatest = (found - expected).abs().max().into_scalar::<f32>();
@@ -311,10 +313,9 @@ mod tests {
     #[test]
     fn what_fills_a_row_changes_nothing() {
         let (bert, device) = (small(), cpu());
-        let end = Tensor::<1, Int>::from_data([3], &device);
         let short = Tensor::<2, Int>::from_data([[1, 5, 6, 2]], &device);
         let filled = Tensor::<2, Int>::from_data([[1, 5, 6, 2, 9, 7]], &device);
-        let difference = bert.forward(short, end.clone()) - bert.forward(filled, end);
+        let difference = bert.forward(short, &[3]) - bert.forward(filled, &[3]);
         let greatest = difference.abs().max().into_scalar::<f32>();
         assert!(greatest < 1e-6, "{greatest}: rounding alone");
     }

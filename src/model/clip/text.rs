@@ -8,7 +8,7 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
 
 use super::token_tree::TokenTree;
-use super::transformer::{Transformer, TransformerConfig};
+use super::transformer::{Transformer, TransformerConfig, indices};
 use super::{Activation, Architecture};
 use crate::model::dense::forward_linear;
 use crate::model::initial::{normal, normal_linear, normal_projection};
@@ -106,14 +106,14 @@ impl TextTower {
     /// # Panics
     ///
     /// If `n_tokens` exceeds the context length.
-    pub fn forward(&self, token_ids: Tensor<2, Int>, end_positions: Tensor<1, Int>) -> Tensor<2> {
+    pub fn forward(&self, token_ids: Tensor<2, Int>, end_positions: &[usize]) -> Tensor<2> {
         self.project(self.pool(token_ids, end_positions))
     }
 
     /// Normalised states of the tokens at `end_positions`, `[n_texts, width]`, which [`project`](Self::project) turns
     /// into features.
-    pub fn pool(&self, token_ids: Tensor<2, Int>, end_positions: Tensor<1, Int>) -> Tensor<2> {
-        let [n_texts, n_tokens] = token_ids.dims();
+    pub fn pool(&self, token_ids: Tensor<2, Int>, end_positions: &[usize]) -> Tensor<2> {
+        let [_, n_tokens] = token_ids.dims();
         let device = token_ids.device();
         let positions = self.position_embedding.val().slice(0..n_tokens);
         let tokens = embedding(self.token_embedding.val(), token_ids) + positions.unsqueeze();
@@ -121,8 +121,9 @@ impl TextTower {
             Architecture::Clip => Some(causal_bias(n_tokens, &device)),
             Architecture::SigLip => None,
         };
-        let first_rows = Tensor::arange(0..n_texts as i64, &device) * n_tokens as i64;
-        self.run(tokens, bias.as_ref(), first_rows + end_positions)
+        let ends = end_positions.iter().enumerate();
+        let rows: Vec<usize> = ends.map(|(i_text, end)| i_text * n_tokens + end).collect();
+        self.run(tokens, bias.as_ref(), &rows)
     }
 
     /// Output of [`pool`](Self::pool) for captions that end with their end tokens, `[n_texts, width]`, computed on the
@@ -143,22 +144,21 @@ impl TextTower {
     /// causal, so a token's features are those of its node, whatever follows it.
     pub fn pool_tree(&self, tree: &TokenTree) -> Tensor<2> {
         let device = self.token_embedding.val().device();
-        let token_ids = tree.token_ids().iter().map(|id| i64::from(*id)).collect();
+        let token_ids = tree.token_ids().iter().map(|id| i64::from(*id));
         let tokens = self
             .token_embedding
             .val()
             .select(0, indices(token_ids, &device));
         let positions = tree.positions().iter().map(|position| *position as i64);
-        let positions = indices(positions.collect(), &device);
+        let positions = indices(positions, &device);
         let tokens = tokens + self.position_embedding.val().select(0, positions); // [n_nodes, width]
-        let ends = tree.ends().iter().map(|end| *end as i64).collect();
         let bias = tree_bias(tree, &device);
-        self.run(tokens.unsqueeze(), Some(&bias), indices(ends, &device))
+        self.run(tokens.unsqueeze(), Some(&bias), tree.ends())
     }
 
     /// Embedded tokens `[n, n_tokens, width]` through the transformer → the given rows of its `n·n_tokens` outputs,
     /// normalised, `[n_rows, width]`.
-    fn run(&self, tokens: Tensor<3>, bias: Option<&Tensor<4>>, rows: Tensor<1, Int>) -> Tensor<2> {
+    fn run(&self, tokens: Tensor<3>, bias: Option<&Tensor<4>>, rows: &[usize]) -> Tensor<2> {
         self.final_norm
             .forward(self.transformer.forward_rows(tokens, bias, rows))
     }
@@ -180,9 +180,10 @@ impl TextTower {
 
 /// Zero on and below the diagonal, [`MASKED_SCORE`] above, `[1, 1, n_tokens, n_tokens]`.
 fn causal_bias(n_tokens: usize, device: &Device) -> Tensor<4> {
-    Tensor::<2>::full([n_tokens, n_tokens], MASKED_SCORE, device)
-        .triu(1)
-        .unsqueeze()
+    let places = (0..n_tokens).flat_map(|row| (0..n_tokens).map(move |column| (row, column)));
+    let scores = places.map(|(row, column)| if column > row { MASKED_SCORE } else { 0.0 });
+    let shape = [1, 1, n_tokens, n_tokens];
+    Tensor::from_data(TensorData::new(scores.collect(), shape), device)
 }
 
 /// Zero where a node is on the path of another, else [`MASKED_SCORE`], `[1, 1, n_nodes, n_nodes]`.
@@ -195,11 +196,6 @@ fn tree_bias(tree: &TokenTree, device: &Device) -> Tensor<4> {
         }
     }
     Tensor::from_data(TensorData::new(bias, [1, 1, n_nodes, n_nodes]), device)
-}
-
-fn indices(values: Vec<i64>, device: &Device) -> Tensor<1, Int> {
-    let shape = [values.len()];
-    Tensor::from_data(TensorData::new(values, shape), device)
 }
 
 #[cfg(test)]
@@ -278,10 +274,10 @@ mod tests {
             ids.extend(caption.iter().map(|id| i64::from(*id)));
             ids.resize(ids.len() + longest - caption.len(), i64::from(END));
         }
-        let ends = captions.iter().map(|caption| caption.len() as i64 - 1);
+        let ends: Vec<usize> = captions.iter().map(|caption| caption.len() - 1).collect();
         let ids = TensorData::new(ids, [captions.len(), longest]);
         let ids = Tensor::from_data(ids, &cpu());
-        values(tower.forward(ids, indices(ends.collect(), &cpu())))
+        values(tower.forward(ids, &ends))
     }
 
     fn assert_parity(tower: &TextTower, captions: &[Vec<u32>]) {

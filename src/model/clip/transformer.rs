@@ -2,7 +2,7 @@
 
 use burn::module::Module;
 use burn::tensor::activation::softmax;
-use burn::tensor::{Device, Int, Tensor};
+use burn::tensor::{Device, Int, Tensor, TensorData};
 
 use crate::device::{fused_attention, product};
 use crate::model::activation::Activation;
@@ -123,14 +123,16 @@ impl Transformer {
     /// # Shapes
     ///
     /// - `tokens`, `bias`: as of [`forward`](Self::forward)
-    /// - `rows`: `[n_rows]`, among the `n·n_tokens` tokens
+    /// - `rows`: indices of `n_rows` of the `n·n_tokens` tokens
     /// - output: `[n_rows, width]`
     pub(crate) fn forward_rows(
         &self,
         tokens: Tensor<3>,
         bias: Option<&Tensor<4>>,
-        rows: Tensor<1, Int>,
+        rows: &[usize],
     ) -> Tensor<2> {
+        let rows = rows.iter().map(|row| *row as i64);
+        let rows = indices(rows, &tokens.device());
         let Some((last, before)) = self.blocks.split_last() else {
             return select_rows(tokens, rows);
         };
@@ -139,6 +141,13 @@ impl Transformer {
             .fold(tokens, |tokens, block| block.forward(tokens, bias));
         last.forward_rows(tokens, bias, rows)
     }
+}
+
+/// Indices as a tensor, `[n]`.
+pub(super) fn indices(values: impl Iterator<Item = i64>, device: &Device) -> Tensor<1, Int> {
+    let values: Vec<i64> = values.collect();
+    let shape = [values.len()];
+    Tensor::from_data(TensorData::new(values, shape), device)
 }
 
 /// Rows of tokens of all sequences, `[n_rows, width]`.

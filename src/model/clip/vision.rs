@@ -127,8 +127,8 @@ impl VisionTower {
                     .pre_norm
                     .forward(class.prepend_to(patches) + positions); // [n_images, 1 + n_patches, width]
                 let [n_images, n_tokens, _] = tokens.dims();
-                let first = Tensor::arange(0..n_images as i64, &tokens.device()) * n_tokens as i64;
-                let pooled = self.transformer.forward_rows(tokens, None, first); // [n_images, width]
+                let first: Vec<usize> = (0..n_images).map(|i_image| i_image * n_tokens).collect();
+                let pooled = self.transformer.forward_rows(tokens, None, &first); // [n_images, width]
                 self.post_norm.forward(pooled)
             }
             Pooling::Attention(pool) => {

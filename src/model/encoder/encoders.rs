@@ -84,13 +84,13 @@ impl TextEncoder {
     /// - `token_ids`: `[n_texts, n_tokens]`, rows of `EncoderConfig::row_length` filled with the end token
     /// - `end_positions`: `[n_texts]`, `EncoderConfig::end_position` of each
     /// - output: `[n_texts, embed_dim]`
-    pub fn forward(&self, token_ids: Tensor<2, Int>, end_positions: Tensor<1, Int>) -> Tensor<2> {
+    pub fn forward(&self, token_ids: Tensor<2, Int>, end_positions: &[usize]) -> Tensor<2> {
         self.project(self.pool(token_ids, end_positions))
     }
 
     /// Pooled features of captions before the last step, `[n_texts, width]`: for a locked tower, the tower's own
     /// features.
-    pub fn pool(&self, token_ids: Tensor<2, Int>, end_positions: Tensor<1, Int>) -> Tensor<2> {
+    pub fn pool(&self, token_ids: Tensor<2, Int>, end_positions: &[usize]) -> Tensor<2> {
         match self {
             Self::Clip(clip) => clip.pool(token_ids, end_positions),
             Self::Tower(text) => text.tower.forward(token_ids, end_positions),

@@ -108,7 +108,7 @@ impl ImageTowerConfig {
 
 impl LockedTextTower {
     /// Features, not normalised, as the tower's own module documents them.
-    pub fn forward(&self, ids: Tensor<2, Int>, ends: Tensor<1, Int>) -> Tensor<2> {
+    pub fn forward(&self, ids: Tensor<2, Int>, ends: &[usize]) -> Tensor<2> {
         let Self::Bert(bert) = self;
         bert.forward(ids, ends)
     }

@@ -256,8 +256,8 @@ impl Encoder {
         let compact = self.is_cpu().then(|| self.text.pool_compact(captions));
         let pooled = compact.flatten().unwrap_or_else(|| {
             let context_length = self.config.context_length();
-            let (ids, ends) = TokenBatch::new(tokens, context_length).to_device(&self.device);
-            self.text.pool(ids, ends)
+            let batch = TokenBatch::new(tokens, context_length);
+            self.text.pool(batch.ids_on(&self.device), &batch.ends)
         });
         Embedded::from_device(self.text.project(pooled.clone()), pooled)
     }

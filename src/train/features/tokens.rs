@@ -13,7 +13,7 @@ pub struct TokenBatch {
     /// `[n_texts, n_tokens]`, row by row.
     pub ids: Vec<i64>,
     /// Position of each caption's end token.
-    pub ends: Vec<i64>,
+    pub ends: Vec<usize>,
     /// Number of tokens in a row, padding included.
     pub n_tokens: usize,
 }
@@ -33,7 +33,7 @@ impl TokenBatch {
             let end = tokens.ids.last().map_or(0, |&id| i64::from(id));
             ids.extend(std::iter::repeat_n(end, n_tokens - tokens.ids.len()));
         }
-        let ends = captions.iter().map(|tokens| tokens.ids.len() as i64 - 1);
+        let ends = captions.iter().map(|tokens| tokens.ids.len() - 1);
         Self {
             ids,
             ends: ends.collect(),
@@ -41,14 +41,11 @@ impl TokenBatch {
         }
     }
 
-    /// Token ids `[n_texts, n_tokens]` and end positions `[n_texts]` on a device.
+    /// Token ids on a device, `[n_texts, n_tokens]`.
     #[must_use]
-    pub fn to_device(&self, device: &Device) -> (Tensor<2, Int>, Tensor<1, Int>) {
-        let n_texts = self.ends.len();
-        let ids = TensorData::new(self.ids.clone(), [n_texts, self.n_tokens]);
-        let ends = TensorData::new(self.ends.clone(), [n_texts]);
-        let ids = Tensor::from_data(ids, device);
-        (ids, Tensor::from_data(ends, device))
+    pub fn ids_on(&self, device: &Device) -> Tensor<2, Int> {
+        let ids = TensorData::new(self.ids.clone(), [self.ends.len(), self.n_tokens]);
+        Tensor::from_data(ids, device)
     }
 }
 

@@ -322,10 +322,10 @@ mod tests {
         let sorted = SortedTokens::new(&texts.collect::<Vec<_>>());
         let groups = sorted.groups.iter();
         let rows = groups.flat_map(|group| group.ids.chunks_exact(group.n_tokens).zip(&group.ends));
-        let rows: Vec<(i64, i64)> = rows.map(|(row, &end)| (row[0], end)).collect();
+        let rows: Vec<(i64, usize)> = rows.map(|(row, &end)| (row[0], end)).collect();
         let row = |&place: &i64| rows[usize::try_from(place).expect("an index")];
-        let found: Vec<(i64, i64)> = sorted.position.iter().map(row).collect();
-        let expected: Vec<(i64, i64)> = (0..).zip(lengths.iter().map(|n| *n as i64 - 1)).collect();
+        let found: Vec<(i64, usize)> = sorted.position.iter().map(row).collect();
+        let expected: Vec<(i64, usize)> = (0..).zip(lengths.iter().map(|n| n - 1)).collect();
         assert_eq!(found, expected, "first token and end of each text");
         let padded: Vec<usize> = sorted.groups.iter().map(|group| group.n_tokens).collect();
         assert!(padded.is_sorted(), "the shortest first: {padded:?}");

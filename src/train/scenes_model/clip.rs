@@ -165,8 +165,7 @@ fn draw_weights(clip: &Clip, config: &ClipConfig, device: &Device) {
     let side = config.vision_cfg.image_size;
     clip.vision
         .forward(Tensor::zeros([1, 3, side, side], device));
-    let (ids, ends) = (Tensor::zeros([1, 1], device), Tensor::zeros([1], device));
-    clip.text.forward(ids, ends);
+    clip.text.forward(Tensor::zeros([1, 1], device), &[0]);
 }
 
 /// Mean over texts of the logistic loss, positives and negatives of a text weighing the same.
@@ -206,10 +205,11 @@ impl DeviceBatch {
             let pixels = TensorData::new(pixels.to_vec(), [n_images, 3, side, side]);
             PartInput::Images(Tensor::from_data(pixels, device))
         });
-        let groups = batch.texts.groups.iter().map(|group| {
-            let (ids, ends) = group.to_device(device);
-            PartInput::Texts(ids, ends)
-        });
+        let groups = batch
+            .texts
+            .groups
+            .iter()
+            .map(|group| PartInput::Texts(group.ids_on(device), group.ends.clone()));
         let position = TensorData::new(batch.texts.position.clone(), [n_texts]);
         let sign = batch
             .truth
@@ -505,9 +505,10 @@ mod tests {
             .clip
             .vision
             .forward(Tensor::from_data(pixels, &device));
-        let groups = batch.texts.groups.iter().map(|group| {
-            let (ids, ends) = group.to_device(&device);
-            learner.clip.text.forward(ids, ends)
+        let groups = batch.texts.groups.iter();
+        let groups = groups.map(|group| {
+            let ids = group.ids_on(&device);
+            learner.clip.text.forward(ids, &group.ends)
         });
         let whole = DeviceBatch::new(&batch, side, true, &device);
         let texts = Tensor::cat(groups.collect(), 0).select(0, whole.position.clone());

@@ -16,12 +16,11 @@ use crate::model::clip::{Clip, TextTower, VisionTower};
 
 /// What one part of a batch is made of.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "a batch has a few dozen")]
 pub(super) enum PartInput {
     /// Normalised pixels, `[n_images, 3, side, side]`.
     Images(Tensor<4>),
-    /// Token ids, `[n_texts, n_tokens]`, and end positions, `[n_texts]`.
-    Texts(Tensor<2, Int>, Tensor<1, Int>),
+    /// Token ids, `[n_texts, n_tokens]`, and the end position of each text.
+    Texts(Tensor<2, Int>, Vec<usize>),
 }
 
 /// Features of one part, `[n, embed_dim]`, on a graph of their own that ends in a copy of the tower.
@@ -49,7 +48,7 @@ impl BatchPart {
             }
             PartInput::Texts(ids, ends) => {
                 let tower = clip.text.clone().fork(device);
-                let features = tower.forward(ids, ends);
+                let features = tower.forward(ids, &ends);
                 let tower = BatchTower::Text(tower);
                 Self { tower, features }
             }
