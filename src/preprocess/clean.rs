@@ -4,7 +4,7 @@
 //! half-width forms, straight quotes, control characters, NFC. It leaves out the repair of text that was decoded with
 //! the wrong encoding ("cafÃ©") and the removal of terminal escape sequences.
 
-use tokenizers::NormalizedString;
+use super::tokenizer::NormalForm;
 
 /// The token before every caption.
 pub const START_TOKEN: &str = "<|startoftext|>";
@@ -66,7 +66,8 @@ fn fix_text(caption: &str) -> String {
         } else {
             source.into()
         };
-        let fixed = nfc(&unescaped.chars().fold(String::new(), push_fixed));
+        let fixed = unescaped.chars().fold(String::new(), push_fixed);
+        let fixed = NormalForm::Nfc.of(fixed.chars());
         if fixed == text {
             break;
         }
@@ -75,21 +76,13 @@ fn fix_text(caption: &str) -> String {
     text
 }
 
-fn nfc(text: &str) -> String {
-    let mut normalized = NormalizedString::from(text);
-    normalized.nfc();
-    normalized.get().to_owned()
-}
-
 /// Appends ftfy's replacement of one character.
 fn push_fixed(mut text: String, character: char) -> String {
     match character {
         '\u{80}'..='\u{9f}' => return push_fixed_c1(text, character),
         '\u{3000}' => text.push(' '),
         '\u{ff01}'..='\u{ffef}' => {
-            let mut normalized = NormalizedString::from(character.to_string());
-            normalized.nfkc();
-            text.push_str(normalized.get());
+            text.push_str(&NormalForm::Nfkc.of(std::iter::once(character)));
         }
         '\u{2bc}' | '\u{2018}'..='\u{201b}' => text.push('\''),
         '\u{201c}'..='\u{201f}' => text.push('"'),

@@ -4,7 +4,6 @@
 //! and in WebAssembly.
 
 pub mod budget;
-mod character_map;
 mod clean;
 pub mod decode;
 mod gif;
@@ -13,7 +12,7 @@ mod jpeg;
 mod pixels;
 pub mod resize;
 pub mod text;
-mod tokenizer_check;
+pub mod tokenizer;
 mod upright;
 mod webp;
 mod whole_words;

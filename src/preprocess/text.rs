@@ -1,15 +1,13 @@
 //! A caption becomes token ids, with the tokenizer that lies beside the model's weights.
 
 use std::collections::HashSet;
-use std::str::FromStr as _;
 use std::sync::OnceLock;
 
 use serde_json::json;
-use tokenizers::{DecoderWrapper, Encoding, PostProcessorWrapper, Tokenizer};
 
 pub use super::clean::{END_TOKEN, START_TOKEN};
 use super::clean::{canonicalize, clean};
-use super::tokenizer_check::check;
+use super::tokenizer::{EncodedToken, Tokenizer};
 use super::whole_words::WholeWords;
 use crate::error::{Error, Result};
 
@@ -94,30 +92,19 @@ impl TextPreprocess {
     /// `context_length` tokens with start and end.
     ///
     /// # Errors
-    /// [`Error::Text`] if the bytes are not a tokenizer, would run differently each time or not at all, can make a
-    /// caption much longer, lack the start or end token, or leave no room for a caption.
+    /// [`Error::Text`] if the bytes are not a tokenizer, would run differently each time or not at all, lack the start
+    /// or end token, or leave no room for a caption.
     pub fn from_tokenizer_json(bytes: &[u8], context_length: usize) -> Result<Self> {
         let text = std::str::from_utf8(bytes).map_err(|_| {
             Error::Text("the tokenizer is not UTF-8 text, expected JSON".to_owned())
         })?;
-        // What was checked is read, and not the text, in which a field may stand twice.
-        let checked = check(text)?.to_string();
-        let mut tokenizer = Tokenizer::from_str(&checked)
-            .map_err(|error| Error::Text(format!("the tokenizer cannot be read: {error}")))?;
-        // Truncation, padding and the tokens around a caption are done here, and nothing is decoded. A template could
-        // repeat the caption, and the library panics where it asks for a second one.
-        tokenizer
-            .with_padding(None)
-            .with_post_processor(None::<PostProcessorWrapper>)
-            .with_decoder(None::<DecoderWrapper>)
-            .with_truncation(None)
-            .map_err(|error| Error::Text(format!("the tokenizer cannot be read: {error}")))?;
+        let tokenizer = Tokenizer::from_json(text)?;
         if context_length < 3 {
             return Err(Error::Text(format!(
                 "a context of {context_length} tokens holds no caption, expected at least 3"
             )));
         }
-        let id = |token: &str| tokenizer.token_to_id(token);
+        let id = |token: &str| tokenizer.id(token);
         let missing = |token: &str| {
             Error::Text(format!(
                 "the tokenizer lacks the token {token}, expected a tokenizer of CLIP's kind"
@@ -143,23 +130,18 @@ impl TextPreprocess {
     /// The ids of a caption.
     ///
     /// # Errors
-    /// [`Error::Text`] if the tokenizer's own rules fail on this caption.
+    /// [`Error::Text`] if the tokenizer's own rules fail on this caption or make too much of it.
     pub fn encode(&self, caption: &str) -> Result<Tokens> {
         let text = (self.clean)(caption);
-        let encoding = self
-            .tokenizer
-            .encode(text.as_str(), false)
-            .map_err(|error| Error::Text(format!("this caption cannot be encoded: {error}")))?;
-        let mut tokens = encoding.get_ids().to_vec();
+        let mut tokens = self.tokenizer.encode(&text)?;
         let (mut unknown_words, mut seen) = (Vec::new(), HashSet::new());
-        for (id, &(from, to)) in tokens.iter_mut().zip(encoding.get_offsets()) {
-            if Some(*id) != self.unknown {
-                continue;
-            }
-            // Offsets come from the tokenizer, whose rules may come from anywhere.
-            let word = text.get(from..to).unwrap_or_default();
+        for token in tokens
+            .iter_mut()
+            .filter(|token| Some(token.id) == self.unknown)
+        {
+            let word = text.get(token.place.clone()).unwrap_or_default();
             if let Some(known) = self.respelt(word) {
-                *id = known;
+                token.id = known;
             } else if seen.insert(word) {
                 unknown_words.push(word.to_owned());
             }
@@ -168,13 +150,13 @@ impl TextPreprocess {
         let kept = &tokens[..tokens.len().min(room)];
         let mut ids = Vec::with_capacity(kept.len() + 2);
         ids.extend(self.start);
-        ids.extend_from_slice(kept);
+        ids.extend(kept.iter().map(|token| token.id));
         ids.push(self.end);
         Ok(Tokens {
             ids,
             n_tokens: kept.len(),
             truncated: tokens.len() > room,
-            respellings: self.respellings(&text, &encoding, &unknown_words),
+            respellings: self.respellings(&text, &tokens, &unknown_words),
             unknown_words,
         })
     }
@@ -183,16 +165,14 @@ impl TextPreprocess {
     fn respellings(
         &self,
         text: &str,
-        encoding: &Encoding,
+        tokens: &[EncodedToken],
         unknown_words: &[String],
     ) -> Vec<(String, String)> {
-        let words = encoding.get_word_ids().iter();
-        let pieces: Vec<_> = words.zip(encoding.get_offsets()).collect();
-        let in_pieces = pieces.chunk_by(|(word, _), (next, _)| word == next);
+        let in_pieces = tokens.chunk_by(|token, next| token.word == next.word);
         let in_pieces = in_pieces.filter(|pieces| pieces.len() > 1);
         let in_pieces = in_pieces.filter_map(|pieces| {
-            let [from, to] = [pieces.first()?.1.0, pieces.last()?.1.1];
-            Some((text.get(from..to)?, pieces.len()))
+            let place = pieces.first()?.place.start..pieces.last()?.place.end;
+            Some((text.get(place)?, pieces.len()))
         });
         let unknown = unknown_words.iter().map(|word| (word.as_str(), 1));
         let mut respellings: Vec<(String, String)> = Vec::new();
@@ -210,14 +190,14 @@ impl TextPreprocess {
 
     fn whole_words(&self) -> &WholeWords {
         self.whole_words
-            .get_or_init(|| WholeWords::new(self.tokenizer.get_vocab(false)))
+            .get_or_init(|| WholeWords::new(self.tokenizer.tokens()))
     }
 
     /// Id of an unknown word as the vocabulary spells it.
     fn respelt(&self, word: &str) -> Option<u32> {
         let mut all = SPELLINGS.iter();
         let (_, british) = all.find(|(american, _)| *american == word)?;
-        self.tokenizer.token_to_id(british)
+        self.tokenizer.id(british)
     }
 
     /// Id of the token before every caption, where there is one.
@@ -232,7 +212,7 @@ impl TextPreprocess {
 
     /// The number of ids, which is the height of the token table.
     pub fn vocab_size(&self) -> usize {
-        self.tokenizer.get_vocab_size(true)
+        self.tokenizer.n_tokens()
     }
 }
 

@@ -1,7 +1,5 @@
 //! The vocabulary's own words, and the one that a word was probably meant to be.
 
-use std::collections::HashMap;
-
 /// Letters of a word at least for which another is proposed; shorter ones have too many neighbours.
 const MIN_LETTERS: usize = 4;
 
@@ -104,23 +102,23 @@ pub(super) struct WholeWords {
 impl WholeWords {
     /// Picks the whole words of four or more ASCII letters out of a tokenizer's tokens and their ids: `WordPiece`'s
     /// tokens without `##`, CLIP's with `</w>`, and all of a tokenizer of words, which reads no others.
-    pub(super) fn new(ids: HashMap<String, u32>) -> Self {
-        let marks_ends = ids.contains_key("a</w>");
-        let has_pieces = marks_ends || ids.keys().any(|token| token.starts_with("##"));
+    pub(super) fn new<'a>(ids: impl Iterator<Item = (&'a str, u32)> + Clone) -> Self {
+        let marks_ends = ids.clone().any(|(token, _)| token == "a</w>");
+        let has_pieces = marks_ends || ids.clone().any(|(token, _)| token.starts_with("##"));
         let further = if has_pieces { PICTURE_WORDS } else { &[] };
-        let whole = |(token, id): (String, u32)| {
+        let whole = |(token, id): (&'a str, u32)| {
             let word = match marks_ends {
-                true => token.strip_suffix("</w>")?.to_owned(),
+                true => token.strip_suffix("</w>")?,
                 false => token,
             };
-            (word.len() >= MIN_LETTERS && is_plain(&word)).then_some((id, word))
+            (word.len() >= MIN_LETTERS && is_plain(word)).then_some((id, word))
         };
-        let mut words: Vec<(u32, String)> = ids.into_iter().filter_map(whole).collect();
+        let mut words: Vec<(u32, &str)> = ids.filter_map(whole).collect();
         words.sort_unstable();
         let words = words.into_iter().map(|(_, word)| word);
-        let further = further.iter().map(|&word| word.to_owned());
+        let further = further.iter().copied();
         Self {
-            words: words.chain(further).collect(),
+            words: words.chain(further).map(str::to_owned).collect(),
         }
     }
 
@@ -190,8 +188,7 @@ mod tests {
 
     /// Of a word in three pieces.
     fn nearest(tokens: &[&str], word: &str) -> Option<String> {
-        let ids = tokens.iter().map(|token| (*token).to_owned()).zip(0..);
-        let words = WholeWords::new(ids.collect());
+        let words = WholeWords::new(tokens.iter().copied().zip(0..));
         words.nearest(word, 3).map(str::to_owned)
     }
 
@@ -248,8 +245,8 @@ mod tests {
 
     #[test]
     fn of_a_word_in_two_pieces_fewer_edits_are_errors() {
-        let tokens = ["##s", "people", "beautiful", "actions"].map(str::to_owned);
-        let words = WholeWords::new(tokens.into_iter().zip(0..).collect());
+        let tokens = ["##s", "people", "beautiful", "actions"];
+        let words = WholeWords::new(tokens.into_iter().zip(0..));
         for (word, expected) in [
             ("poeple", Some("people")),
             ("beatiful", Some("beautiful")),

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::error::{Error, Result};
 use crate::preprocess::text::{END_TOKEN, START_TOKEN};
+use crate::preprocess::tokenizer::byte_symbol;
 
 /// Regular expression by which CLIP's tokenizer cuts a caption into words.
 const WORDS: &str = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+";
@@ -68,15 +69,11 @@ fn json(vocab: &Map<String, Value>, merges: &[&str]) -> String {
     .to_string()
 }
 
-/// The printable character that stands for each byte, in the order of CLIP's vocabulary: printable bytes first, which
-/// stand for themselves, then the others as characters from U+0100 on (`bytes_to_unicode` of `OpenAI`'s
-/// `simple_tokenizer.py`).
+/// The printable characters that stand for the bytes, in the order of CLIP's vocabulary, which is their own.
 fn byte_symbols() -> Vec<char> {
-    let is_printable = |byte: &u8| matches!(byte, b'!'..=b'~' | 0xa1..=0xac | 0xae..=0xff);
-    let printable = (0..=u8::MAX).filter(is_printable).map(char::from);
-    let others = (0..=u8::MAX).filter(|byte| !is_printable(byte));
-    let others = others.zip('\u{100}'..).map(|(_, symbol)| symbol);
-    printable.chain(others).collect()
+    let mut symbols: Vec<char> = (0..=u8::MAX).map(byte_symbol).collect();
+    symbols.sort_unstable();
+    symbols
 }
 
 #[cfg(test)]

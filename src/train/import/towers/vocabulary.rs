@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
-use tokenizers::{PostProcessorWrapper, Tokenizer};
 
 use crate::model::parameters::TensorRecord;
+use crate::preprocess::tokenizer::Tokenizer;
 
 /// A tokenizer whose ids are a selection of another's.
 #[derive(Debug)]
@@ -121,18 +121,12 @@ fn count_uses<S: AsRef<str>>(
     json: &Value,
     texts: impl IntoIterator<Item = S>,
 ) -> Result<BTreeMap<usize, usize>> {
-    let tokenizer = serde_json::from_value::<Tokenizer>(json.clone());
-    let mut tokenizer = tokenizer.context("tokenizer.json")?;
-    // A template could repeat the text, and the library panics where it asks for a second one.
-    tokenizer
-        .with_padding(None)
-        .with_post_processor(None::<PostProcessorWrapper>);
+    let tokenizer = Tokenizer::from_json(&json.to_string())?;
     let mut n_uses = BTreeMap::new();
     for text in texts {
-        let encoding = tokenizer.encode(text.as_ref(), false);
-        let encoding = encoding.map_err(|error| anyhow::anyhow!("{}: {error}", text.as_ref()))?;
-        for id in encoding.get_ids() {
-            *n_uses.entry(usize::try_from(*id)?).or_default() += 1;
+        let tokens = tokenizer.encode(text.as_ref());
+        for token in tokens.with_context(|| text.as_ref().to_owned())? {
+            *n_uses.entry(usize::try_from(token.id)?).or_default() += 1;
         }
     }
     Ok(n_uses)
