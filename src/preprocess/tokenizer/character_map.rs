@@ -4,7 +4,7 @@
 //! bits, then the replacements, each with a zero behind it, to which the leaves point.
 
 use super::aligned::{AlignedChar, text_of};
-use super::rules::refused;
+use super::rules::{check_length, refused};
 use crate::error::Result;
 
 /// Bytes of a replacement at most; the longest of NFKC, of U+FDFA, has 33.
@@ -42,10 +42,15 @@ impl CharacterMap {
     }
 
     /// Replaces the longest text of the table at each place.
-    pub(super) fn apply(&self, characters: &[AlignedChar]) -> Vec<AlignedChar> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Text`](crate::error::Error::Text) if the text becomes too long.
+    pub(super) fn apply(&self, characters: &[AlignedChar]) -> Result<Vec<AlignedChar>> {
         let text = text_of(characters);
         let (mut replaced, mut at, mut byte) = (Vec::with_capacity(characters.len()), 0, 0);
         while let Some(&first) = characters.get(at) {
+            check_length(replaced.len())?;
             let Some((n_bytes, replacement)) = self.longest(&text[byte..]) else {
                 replaced.push(first);
                 (at, byte) = (at + 1, byte + first.character.len_utf8());
@@ -61,7 +66,7 @@ impl CharacterMap {
             replaced.extend(replacement.chars().map(written));
             (at, byte) = (end, byte + n_bytes);
         }
-        replaced
+        Ok(replaced)
     }
 
     /// The longest beginning of a text that has a replacement: its bytes, and what stands for it.
@@ -135,7 +140,7 @@ mod tests {
 
     fn replaced(table: &[u8]) -> String {
         let map = CharacterMap::from_base64(&base64::encode(table)).expect("a table");
-        text_of(&map.apply(&align("bat")))
+        text_of(&map.apply(&align("bat")).expect("a short text"))
     }
 
     #[test]

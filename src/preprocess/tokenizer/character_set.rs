@@ -45,6 +45,12 @@ impl CharacterSet {
         }
     }
 
+    /// Comparisons that a character needs at most.
+    pub(super) fn n_parts(&self) -> usize {
+        let except = self.except.as_deref().map_or(0, Self::n_parts);
+        self.parts.len().max(1) + except
+    }
+
     pub(super) fn has(&self, character: char) -> bool {
         let is_listed = self.parts.iter().any(|part| part.has(character));
         let is_exception = |except: &Self| except.has(character);

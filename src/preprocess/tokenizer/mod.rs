@@ -421,6 +421,14 @@ mod tests {
                 format!("{refused}content has 65 bytes"),
                 "a long replacement",
             ),
+            (
+                steps(
+                    &[replace(&json!({ "String": "a".repeat(1_025) }), "b")],
+                    &[],
+                ),
+                format!("{refused}a pattern has 1025 bytes"),
+                "a long pattern",
+            ),
         ] {
             let found = refusal(&tokenizer);
             assert!(found.starts_with(&reason), "{what}: {found}");

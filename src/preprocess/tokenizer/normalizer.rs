@@ -125,7 +125,7 @@ impl NormalizerStep {
             Self::StripAccents => text.retain(|at| !is_combining_mark(at.character)),
             Self::Prepend(content) => prepend(content, &mut text),
             Self::Replace(pattern, content) => return replace(&text, pattern, content),
-            Self::Map(map) => text = map.apply(&text),
+            Self::Map(map) => return map.apply(&text),
             Self::Bert(rules) => text = rules.apply(text),
         }
         Ok(text)
@@ -149,8 +149,9 @@ fn strip(text: &mut Vec<AlignedChar>, left: bool, right: bool) {
 }
 
 fn replace(text: &[AlignedChar], pattern: &Pattern, content: &str) -> Result<Vec<AlignedChar>> {
-    let mut replaced = Vec::with_capacity(text.len());
+    let (mut replaced, n_written) = (Vec::with_capacity(text.len()), content.chars().count());
     for (span, fits) in pattern.spans(text)? {
+        check_length(replaced.len() + n_written)?;
         if !fits {
             replaced.extend_from_slice(&text[span]);
             continue;

@@ -14,7 +14,9 @@ use super::rules::refused;
 use crate::error::{Error, Result};
 
 /// Comparisons that one text may need; CLIP's pattern needs 20 a character.
-const MAX_COMPARISONS: usize = 20_000_000;
+const MAX_COMPARISONS: usize = 50_000_000;
+/// Bytes of an expression, or of a text that is looked for; GPT-4o's has 300.
+const MAX_EXPRESSION_BYTES: usize = 1_024;
 
 /// Alternatives, of which the first that fits is taken, as in Perl.
 #[derive(Debug, Clone)]
@@ -33,6 +35,12 @@ impl Pattern {
     /// [`Error::Text`] if it is neither, or an expression that is not known.
     pub(super) fn from_json(pattern: &Value) -> Result<Self> {
         match (pattern["String"].as_str(), pattern["Regex"].as_str()) {
+            (Some(text), _) | (_, Some(text)) if text.len() > MAX_EXPRESSION_BYTES => {
+                Err(refused(&format!(
+                    "a pattern has {} bytes, expected at most {MAX_EXPRESSION_BYTES}",
+                    text.len()
+                )))
+            }
             (Some(text), None) => Ok(Self::literal(text)),
             (None, Some(expression)) => Self::parse(expression),
             _ => Err(refused(&format!(
@@ -139,7 +147,7 @@ impl Search<'_> {
         };
         let fits = self.text[at..].iter().take(run.most);
         let n_fit = fits.take_while(|at| run.set.has(at.character)).count();
-        self.n_left = self.n_left.saturating_sub(n_fit + 1);
+        self.n_left = self.n_left.saturating_sub((n_fit + 1) * run.set.n_parts());
         let mut n_taken = (run.least..=n_fit).rev();
         n_taken.find_map(|n| {
             if self.n_left == 0 {
@@ -231,6 +239,23 @@ mod tests {
             );
             assert!(error.contains(pattern), "names it: {error}");
         }
+    }
+
+    #[test]
+    fn a_pattern_of_many_parts_needs_little_room() {
+        assert_eq!(
+            found(&format!("{}b", "a?".repeat(500)), "aab"),
+            ["aab"],
+            "most are left out"
+        );
+        assert_eq!(
+            found(
+                &format!("[a{}", "--[b".repeat(250) + &"]".repeat(251)),
+                "aab"
+            ),
+            ["a", "a"],
+            "sets in sets"
+        );
     }
 
     #[test]

@@ -63,8 +63,7 @@ pub(super) fn short_text<'a>(part: &'a Value, field: &str) -> Result<Option<&'a 
 pub(super) fn check_length(n_characters: usize) -> Result<()> {
     if n_characters > MAX_CHARACTERS {
         return Err(Error::Text(format!(
-            "this caption cannot be encoded: the tokenizer's rules make {n_characters} characters of it, expected at \
-             most {MAX_CHARACTERS}"
+            "this caption cannot be encoded: the tokenizer's rules make more than {MAX_CHARACTERS} characters of it"
         )));
     }
     Ok(())
