@@ -275,25 +275,28 @@ fn text_that_nobody_writes_is_cut_alike() {
         .expect("the same");
 }
 
-#[derive(Deserialize)]
-struct CocoCaption {
-    caption: String,
-}
+mod shared_data {
+    use super::*;
+    use crate::shared::shared;
 
-#[test]
-#[ignore = "reads the folder that KAPPASCOPE_SHARED_DATA names"]
-fn what_people_wrote_is_cut_alike() {
-    let clip = std::fs::read_to_string(shared::shared("clip_tokenizer/clip_tokenizer.json"));
-    let clip = Both::new("CLIP's", &clip.expect("CLIP's tokenizer"));
-    let captions = std::fs::read(shared::shared(
-        "clip_features/coco_val2017_500_captions.json",
-    ));
-    let captions: Vec<CocoCaption> =
-        serde_json::from_slice(&captions.expect("captions")).expect("a list");
-    assert!(captions.len() >= 500, "all of them: {}", captions.len());
-    for both in all().into_iter().chain(unigram()).chain([clip]) {
-        captions
-            .iter()
-            .for_each(|coco| both.assert_same(&coco.caption));
+    #[derive(Deserialize)]
+    struct CocoCaption {
+        caption: String,
+    }
+
+    #[test]
+    #[ignore = "reads the folder that KAPPASCOPE_SHARED_DATA names"]
+    fn what_people_wrote_is_cut_alike() {
+        let clip = std::fs::read_to_string(shared("clip_tokenizer/clip_tokenizer.json"));
+        let clip = Both::new("CLIP's", &clip.expect("CLIP's tokenizer"));
+        let captions = std::fs::read(shared("clip_features/coco_val2017_500_captions.json"));
+        let captions: Vec<CocoCaption> =
+            serde_json::from_slice(&captions.expect("captions")).expect("a list");
+        assert!(captions.len() >= 500, "all of them: {}", captions.len());
+        for both in all().into_iter().chain(unigram()).chain([clip]) {
+            captions
+                .iter()
+                .for_each(|coco| both.assert_same(&coco.caption));
+        }
     }
 }
