@@ -2,7 +2,7 @@
 //!
 //! Of what such a file can ask for, this runs what encoders of the CLIP family ask for: whole words, `WordPiece`, byte
 //! pairs and unigram models, with their usual rules. Whatever a file says, a caption takes bounded time and memory.
-//! The `tokenizers` library runs everything, and with its regular expressions is a quarter of the page's engine;
+//! The `tokenizers` library runs everything, and with its regular expressions would be a third of the page's engine;
 //! `tests/tokenizers.rs` compares the two.
 
 mod added_tokens;
@@ -31,7 +31,7 @@ pub(super) use normalizer::NormalForm;
 use normalizer::Normalizer;
 use pre_tokenizer::PreTokenizer;
 pub(crate) use pre_tokenizer::byte_symbol;
-use rules::refused;
+use rules::{check_length, refused};
 use unigram::Unigram;
 use vocabulary::{Piece, TokenIds};
 use words::{WordLevel, WordPiece};
@@ -85,7 +85,8 @@ impl Tokenizer {
     }
 
     fn from_value(mut json: Value) -> Result<Self> {
-        let model = TokenizerModel::from_json(&mut json["model"])?;
+        let mut model = json.get_mut("model").map(Value::take).unwrap_or_default();
+        let model = TokenizerModel::from_json(&mut model)?;
         let normalizer = Normalizer::from_json(&json["normalizer"])?;
         let tokens = &json["added_tokens"];
         let ids = AddedTokens::ids(tokens, model.vocabulary())?;
@@ -105,29 +106,33 @@ impl Tokenizer {
     ///
     /// [`Error::Text`] if the file's rules make too much of this caption, or have no token for a part of it.
     pub fn encode(&self, caption: &str) -> Result<Vec<EncodedToken>> {
-        let mut tokens = Vec::new();
+        let (mut tokens, mut n_characters) = (Vec::new(), 0);
         for part in self.written.cut(align(caption)) {
             let parts = match part {
                 CaptionPart::Text(text) => self.normalized.cut(self.normalizer.apply(text)?),
                 token @ CaptionPart::Token(..) => vec![token],
             };
             for part in parts {
-                self.push_tokens(part, &mut tokens)?;
+                n_characters += self.push_tokens(part, &mut tokens)?;
+                check_length(n_characters)?;
             }
         }
         Ok(tokens)
     }
 
-    fn push_tokens(&self, part: CaptionPart, tokens: &mut Vec<EncodedToken>) -> Result<()> {
+    /// Appends the tokens of a part, and returns the number of characters that the rules made of it.
+    fn push_tokens(&self, part: CaptionPart, tokens: &mut Vec<EncodedToken>) -> Result<usize> {
         let text = match part {
             CaptionPart::Text(text) => text,
             CaptionPart::Token(id, text) => {
                 let (place, word) = (place_of(&text), next_word(tokens));
                 tokens.push(EncodedToken { id, place, word });
-                return Ok(());
+                return Ok(text.len());
             }
         };
+        let mut n_characters = text.len();
         for characters in self.pre_tokenizer.words(text)? {
+            n_characters += characters.len();
             let word = next_word(tokens);
             let pieces = self.model.pieces(&text_of(&characters))?;
             let places = places(&characters, &pieces);
@@ -138,7 +143,7 @@ impl Tokenizer {
                 word,
             }));
         }
-        Ok(())
+        Ok(n_characters)
     }
 
     /// Id of a token that is written so in the file.
@@ -289,23 +294,22 @@ mod tests {
         assert_eq!(refusal(&tokenizer), expected, "drawn at random");
     }
 
+    fn assert_refused(refused: impl IntoIterator<Item = (Value, &'static str)>) {
+        for (tokenizer, reason) in refused {
+            let expected = format!("the tokenizer cannot be used: {reason}");
+            let found = refusal(&tokenizer);
+            assert!(found.starts_with(&expected), "{found}, expected {expected}");
+        }
+    }
+
     #[test]
-    fn rules_that_are_not_known_are_refused_with_those_that_are() {
+    fn models_that_are_not_known_are_refused_with_those_that_are() {
         let changed = |field: &str, value: Value| {
             let mut tokenizer = bpe();
             tokenizer["model"][field] = value;
             tokenizer
         };
-        let length = json!({ "type": "FixedLength", "length": 5 });
-        let map = |map: &str| json!({ "type": "Precompiled", "precompiled_charsmap": map });
-        let unigram =
-            |unknown: u32| json!({ "type": "Unigram", "unk_id": unknown, "vocab": [["a", 0.0]] });
-        let with_model = |model: Value| {
-            let mut tokenizer = bpe();
-            tokenizer["model"] = model;
-            tokenizer
-        };
-        for (tokenizer, reason) in [
+        assert_refused([
             (
                 changed("type", json!("Other")),
                 "model.type is \"Other\", expected WordLevel",
@@ -328,6 +332,49 @@ mod tests {
                 changed("continuing_subword_prefix", json!("####")),
                 "model.merges makes a token",
             ),
+        ]);
+        let unigram =
+            |unknown: u32| json!({ "type": "Unigram", "unk_id": unknown, "vocab": [["a", 0.0]] });
+        let long = json!({ "type": "WordPiece", "vocab": {}, "max_input_chars_per_word": 100_000 });
+        let model = |model: Value| json!({ "model": model });
+        assert_refused([
+            (model(unigram(1)), "model.unk_id is no id of model.vocab"),
+            (
+                model(json!({ "type": "Unigram", "vocab": [["a"]] })),
+                "model.vocab[0] is [\"a\"]",
+            ),
+            (
+                model(long),
+                "model.max_input_chars_per_word is 100000, expected at most 256",
+            ),
+        ]);
+    }
+
+    #[test]
+    fn json_that_is_no_tokenizer_is_refused() {
+        for json in [
+            json!(null),
+            json!(5),
+            json!("model"),
+            json!([1]),
+            json!({}),
+            json!({ "model": [1] }),
+        ] {
+            let expected = "the tokenizer cannot be read: model has no type";
+            assert!(
+                refusal(&json).starts_with(expected),
+                "{json}: {}",
+                refusal(&json)
+            );
+        }
+    }
+
+    #[test]
+    fn steps_that_are_not_known_are_refused_with_those_that_are() {
+        let map = |map: &str| json!({ "type": "Precompiled", "precompiled_charsmap": map });
+        let replaced = |pattern: Value| steps(&[replace(&pattern, "b")], &[]);
+        let cut = |step: Value| steps(&[], &[step]);
+        assert_refused([
             (
                 steps(&[json!({ "type": "Nmt" })], &[]),
                 "normalizer has the step \"Nmt\", expected NFC",
@@ -346,44 +393,50 @@ mod tests {
                 "normalizer.precompiled_charsmap has no length",
             ),
             (
-                steps(&[replace(&json!({ "Regex": "(a)" }), "b")], &[]),
+                replaced(json!({ "Regex": "(a)" })),
                 "the pattern (a) is not known from “(a)” on",
             ),
             (
-                steps(&[replace(&json!("a"), "b")], &[]),
+                replaced(json!("a")),
                 "the pattern \"a\" is neither String nor Regex",
             ),
             (
-                steps(&[], &[length]),
+                cut(json!({ "type": "FixedLength" })),
                 "pre_tokenizer has the step \"FixedLength\", expected Split",
             ),
             (
-                steps(&[], &[json!({ "type": "Metaspace", "replacement": "__" })]),
+                cut(json!({ "type": "Metaspace", "replacement": "__" })),
                 "pre_tokenizer.replacement is \"__\"",
             ),
             (
-                steps(&[], &[json!({ "type": "Punctuation", "behavior": "x" })]),
+                cut(json!({ "type": "Metaspace", "prepend_scheme": "x" })),
+                "pre_tokenizer.prepend_scheme is \"x\"",
+            ),
+            (
+                cut(json!({ "type": "Punctuation", "behavior": "x" })),
                 "pre_tokenizer.behavior is \"x\"",
             ),
-            (
-                with_model(unigram(1)),
-                "model.unk_id is no id of model.vocab",
-            ),
-            (
-                with_model(json!({ "type": "Unigram", "vocab": [["a"]] })),
-                "model.vocab[0] is [\"a\"]",
-            ),
-            (
-                with_model(
-                    json!({ "type": "WordPiece", "vocab": {}, "max_input_chars_per_word": 100_000 }),
-                ),
-                "model.max_input_chars_per_word is 100000, expected at most 256",
-            ),
-        ] {
-            let expected = format!("the tokenizer cannot be used: {reason}");
-            let found = refusal(&tokenizer);
-            assert!(found.starts_with(&expected), "{found}, expected {expected}");
-        }
+        ]);
+    }
+
+    #[test]
+    fn a_caption_of_many_parts_is_stopped_like_one_of_a_single_part() {
+        let doubled = replace(&json!({ "String": "a" }), "aa");
+        let mut tokenizer = steps(&vec![doubled; 10], &[]);
+        tokenizer["added_tokens"] =
+            json!([{ "id": 4, "content": "|", "special": true, "normalized": false }]);
+        assert_eq!(
+            ids(&tokenizer, "a|a").expect("two parts").len(),
+            2 * 1_024 + 1,
+            "each 1,024 times as long"
+        );
+        let error = ids(&tokenizer, &"a|".repeat(1_000))
+            .expect_err("a million")
+            .to_string();
+        assert!(
+            error.contains("make more than 262144 characters"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -60,6 +60,11 @@ pub(super) fn short_text<'a>(part: &'a Value, field: &str) -> Result<Option<&'a 
     Ok(text)
 }
 
+/// Stops rules that make too much of a caption.
+///
+/// # Errors
+///
+/// [`Error::Text`] for more than [`MAX_CHARACTERS`].
 pub(super) fn check_length(n_characters: usize) -> Result<()> {
     if n_characters > MAX_CHARACTERS {
         return Err(Error::Text(format!(
@@ -69,6 +74,7 @@ pub(super) fn check_length(n_characters: usize) -> Result<()> {
     Ok(())
 }
 
+/// A file whose rules cannot be run, and the reason.
 pub(super) fn refused(reason: &str) -> Error {
     Error::Text(format!("the tokenizer cannot be used: {reason}"))
 }

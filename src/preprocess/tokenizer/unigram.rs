@@ -13,7 +13,7 @@ const UNKNOWN_PENALTY: f64 = 10.0;
 #[derive(Debug, Clone)]
 pub(super) struct Unigram {
     pub(super) vocabulary: TokenIds,
-    /// Of each id.
+    /// Log-probability of the piece with each id.
     scores: Vec<f64>,
     unknown: Option<u32>,
     unknown_score: f64,
