@@ -196,22 +196,34 @@ pub fn convolution_relu6(
     }
 }
 
-/// Fills and reads two tables chunk by chunk, natively on all cores; what each chunk gave, in order.
-pub fn each_chunk<T: Send>(
+/// Changes a table chunk by chunk, natively on all cores.
+pub fn each_chunk(values: &mut [f32], size: usize, task: impl Fn(&mut [f32]) + Sync + Send) {
+    #[cfg(feature = "train")]
+    {
+        use rayon::prelude::*;
+        values.par_chunks_mut(size).for_each(task);
+    }
+    #[cfg(not(feature = "train"))]
+    values.chunks_mut(size).for_each(task);
+}
+
+/// Fills and reads two tables chunk by chunk, of a size each, natively on all cores; what each chunk gave, in order.
+pub fn each_chunk_of_two<T: Send>(
     filled: &mut [f32],
     read: &[f32],
-    size: usize,
+    [filled_size, read_size]: [usize; 2],
     task: impl Fn(&mut [f32], &[f32]) -> T + Sync,
 ) -> Vec<T> {
     #[cfg(feature = "train")]
     {
         use rayon::prelude::*;
-        let chunks = filled.par_chunks_mut(size).zip(read.par_chunks(size));
+        let filled = filled.par_chunks_mut(filled_size);
+        let chunks = filled.zip(read.par_chunks(read_size));
         chunks.map(|(filled, read)| task(filled, read)).collect()
     }
     #[cfg(not(feature = "train"))]
     {
-        let chunks = filled.chunks_mut(size).zip(read.chunks(size));
+        let chunks = filled.chunks_mut(filled_size).zip(read.chunks(read_size));
         chunks.map(|(filled, read)| task(filled, read)).collect()
     }
 }

@@ -3,7 +3,8 @@
 use burn::tensor::activation::{gelu, gelu_approximate, sigmoid};
 use burn::tensor::{Tensor, TensorData};
 
-use super::vector::exp;
+use super::lanes::{Real, replace};
+use super::vector::{exp, polynomial};
 use crate::device::{host_values, is_cpu};
 
 /// Slope of the sigmoid in [`Activation::QuickGelu`].
@@ -50,12 +51,9 @@ impl Activation {
     #[cfg_attr(target_arch = "wasm32", target_feature(enable = "simd128"))]
     pub(crate) fn apply(self, values: &mut [f32]) {
         match self {
-            Self::QuickGelu => replace(values, |x| x * logistic(QUICK_GELU_SLOPE * x)),
-            Self::Gelu => replace(values, |x| x * normal_cdf(x)),
-            Self::GeluTanh => replace(values, |x| {
-                // (1 + tanh u) / 2 = σ(2u)
-                x * logistic(2.0 * TANH_SLOPE * (x + TANH_CUBE * x * x * x))
-            }),
+            Self::QuickGelu => replace(values, quick_gelu_of, quick_gelu_of),
+            Self::Gelu => replace(values, gelu_of, gelu_of),
+            Self::GeluTanh => replace(values, gelu_tanh_of, gelu_tanh_of),
         }
     }
 }
@@ -78,36 +76,43 @@ fn quick_gelu_with_slope<const D: usize>(values: Tensor<D>) -> Tensor<D> {
 }
 
 #[inline(always)]
-fn replace(values: &mut [f32], function: impl Fn(f32) -> f32) {
-    for value in values {
-        *value = function(*value);
-    }
+fn quick_gelu_of<N: Real>(x: N) -> N {
+    x * logistic(x * N::of(QUICK_GELU_SLOPE))
 }
 
 #[inline(always)]
-fn logistic(x: f32) -> f32 {
-    1.0 / (1.0 + exp(-x))
+fn gelu_of<N: Real>(x: N) -> N {
+    x * normal_cdf(x)
+}
+
+#[inline(always)]
+fn gelu_tanh_of<N: Real>(x: N) -> N {
+    // (1 + tanh u) / 2 = σ(2u)
+    x * logistic(N::of(2.0 * TANH_SLOPE) * (x + N::of(TANH_CUBE) * x * x * x))
+}
+
+#[inline(always)]
+fn logistic<N: Real>(x: N) -> N {
+    N::of(1.0) / (N::of(1.0) + exp(N::of(0.0) - x))
 }
 
 /// The normal distribution function, to 1e-7: Abramowitz & Stegun 1964, 7.1.26.
 #[inline(always)]
-fn normal_cdf(x: f32) -> f32 {
+fn normal_cdf<N: Real>(x: N) -> N {
     const SLOPE: f32 = 0.327_591_1;
-    const FACTORS: [f32; 5] = [
+    const FACTORS: [f32; 6] = [
+        0.0,
         0.254_829_6,
         -0.284_496_72,
         1.421_413_8,
         -1.453_152,
         1.061_405_4,
     ];
-    let size = x.abs() * std::f32::consts::FRAC_1_SQRT_2;
-    let t = 1.0 / (1.0 + SLOPE * size);
-    let polynomial = FACTORS
-        .iter()
-        .rev()
-        .fold(0.0, |sum, factor| (sum + factor) * t);
-    let tail = 0.5 * polynomial * exp(-size * size);
-    if x < 0.0 { tail } else { 1.0 - tail }
+    let size = x.magnitude() * N::of(std::f32::consts::FRAC_1_SQRT_2);
+    let t = N::of(1.0) / (N::of(1.0) + N::of(SLOPE) * size);
+    let polynomial = polynomial(FACTORS, t);
+    let tail = N::of(0.5) * polynomial * exp(N::of(0.0) - size * size);
+    x.choose_if_negative(tail, N::of(1.0) - tail)
 }
 
 #[cfg(test)]

@@ -8,10 +8,11 @@ use std::fmt;
 
 use burn::tensor::{Tensor, TensorData};
 
+use super::lanes::{Lanes, N_LANES, Real};
 use crate::device::host_values;
 
 /// Columns of a panel: the sums of one row of the output that the inner loop holds.
-pub const PANEL_COLUMNS: usize = 8;
+pub const PANEL_COLUMNS: usize = N_LANES;
 
 /// Greatest multiple of a column's scale; −128 stays unused, so that the code is symmetric.
 const INT8_MAX: f32 = 127.0;
@@ -68,6 +69,18 @@ impl Panels {
         Self { d_in, values }
     }
 
+    /// Packs a matrix that comes row by row, with the columns that fill its last panel: `[d_in, n_panels · 8]`.
+    pub(super) fn pack_rows(rows: &[f32], d_in: usize) -> Self {
+        let n_panels = rows.len() / d_in / PANEL_COLUMNS;
+        let (eights, _) = rows.as_chunks::<PANEL_COLUMNS>();
+        let columns = |i_panel| eights.iter().skip(i_panel).step_by(n_panels);
+        let values = (0..n_panels).flat_map(columns).flatten().copied();
+        Self {
+            d_in,
+            values: PanelValues::Float(values.collect()),
+        }
+    }
+
     /// Packs the matrix in eight bits a value, with a factor for each column.
     pub fn pack_int8(columns: &[f32], d_in: usize) -> Self {
         let (multiples, mut scales) = int8_rows(columns, d_in);
@@ -79,7 +92,7 @@ impl Panels {
         }
     }
 
-    /// Number of columns, with those that only fill the last panel.
+    /// Real of columns, with those that only fill the last panel.
     #[must_use]
     pub fn n_columns(&self) -> usize {
         let n_values = match &self.values {
@@ -206,52 +219,93 @@ pub fn portable(product: Product<'_>) {
         bias,
         output,
     } = product;
+    let (bias, _) = bias.as_chunks();
     match &panels.values {
         PanelValues::Float(values) => {
-            let finish = |sum: f32, column: usize| sum + bias[column];
-            multiply(rows, panels.d_in, values, finish, output);
+            let finish = |sums, i_panel: usize| sums + Lanes::from(bias[i_panel]);
+            multiply(rows, panels.d_in, values, Lanes::from, finish, output);
         }
         PanelValues::Int8 { multiples, scales } => {
-            let finish = |sum: f32, column: usize| sum * scales[column] + bias[column];
-            multiply(rows, panels.d_in, multiples, finish, output);
+            let (scales, _) = scales.as_chunks();
+            let finish = |sums, i_panel: usize| {
+                sums * Lanes::from(scales[i_panel]) + Lanes::from(bias[i_panel])
+            };
+            multiply(rows, panels.d_in, multiples, Lanes::from, finish, output);
         }
     }
 }
 
-/// `output = finish(rows · panels, column)`.
+/// `output = finish(rows · panel, i_panel)` for each panel. Four rows are multiplied side by side, so that no sum waits
+/// for the one before it.
 #[inline(always)]
-fn multiply<T: Copy + Into<f32>>(
+fn multiply<T: Copy>(
     rows: &[f32],
     d_in: usize,
     panels: &[T],
-    finish: impl Fn(f32, usize) -> f32,
+    widen: impl Fn([T; N_LANES]) -> Lanes + Copy,
+    finish: impl Fn(Lanes, usize) -> Lanes,
     output: &mut [f32],
 ) {
-    let n_columns = panels.len() / d_in;
+    let n_panels = panels.len() / d_in / PANEL_COLUMNS;
+    let (output, _) = output.as_chunks_mut::<PANEL_COLUMNS>();
     for (i_panel, panel) in panels.chunks(PANEL_COLUMNS * d_in).enumerate() {
-        let (panel, _) = panel.as_chunks::<PANEL_COLUMNS>();
-        let first = i_panel * PANEL_COLUMNS;
-        for (row, output) in rows.chunks(d_in).zip(output.chunks_mut(n_columns)) {
-            let sums = row_times_panel(row, panel);
-            for (column, sum) in (first..).zip(sums) {
-                output[column] = finish(sum, column);
+        let (panel, _) = panel.as_chunks();
+        let mut outputs = output.iter_mut().skip(i_panel).step_by(n_panels);
+        let mut write = |sums| {
+            if let Some(output) = outputs.next() {
+                *output = finish(sums, i_panel).into();
             }
+        };
+        let fours = rows.chunks_exact(4 * d_in);
+        let rest = fours.remainder();
+        for four in fours {
+            let (upper, lower) = four.split_at(2 * d_in);
+            let (upper, lower) = (upper.split_at(d_in), lower.split_at(d_in));
+            let (upper, lower) = four_rows_times_panel(upper, lower, panel, widen);
+            write(upper.0);
+            write(upper.1);
+            write(lower.0);
+            write(lower.1);
+        }
+        for row in rest.chunks_exact(d_in) {
+            write(row_times_panel(row, panel, widen));
         }
     }
 }
 
 #[inline(always)]
-fn row_times_panel<T: Copy + Into<f32>>(
+fn row_times_panel<T: Copy>(
     row: &[f32],
     panel: &[[T; PANEL_COLUMNS]],
-) -> [f32; PANEL_COLUMNS] {
-    let mut sums = [0.0; PANEL_COLUMNS];
+    widen: impl Fn([T; PANEL_COLUMNS]) -> Lanes,
+) -> Lanes {
+    let mut sums = Lanes::of(0.0);
     for (value, weights) in row.iter().zip(panel) {
-        for (sum, weight) in sums.iter_mut().zip(weights) {
-            *sum += value * (*weight).into();
-        }
+        sums = sums + Lanes::of(*value) * widen(*weights);
     }
     sums
+}
+
+/// [`row_times_panel`] of four rows, with the same bits.
+#[inline(always)]
+fn four_rows_times_panel<T: Copy>(
+    upper: (&[f32], &[f32]),
+    lower: (&[f32], &[f32]),
+    panel: &[[T; PANEL_COLUMNS]],
+    widen: impl Fn([T; PANEL_COLUMNS]) -> Lanes,
+) -> ((Lanes, Lanes), (Lanes, Lanes)) {
+    let zero = Lanes::of(0.0);
+    let (mut a, mut b, mut c, mut d) = (zero, zero, zero, zero);
+    let upper = upper.0.iter().zip(upper.1);
+    let lower = lower.0.iter().zip(lower.1);
+    for ((weights, (of_a, of_b)), (of_c, of_d)) in panel.iter().zip(upper).zip(lower) {
+        let weights = widen(*weights);
+        a = a + Lanes::of(*of_a) * weights;
+        b = b + Lanes::of(*of_b) * weights;
+        c = c + Lanes::of(*of_c) * weights;
+        d = d + Lanes::of(*of_d) * weights;
+    }
+    ((a, b), (c, d))
 }
 
 #[cfg(test)]

@@ -1,19 +1,19 @@
-//! Functions of one number that a compiler can take several of at once: no branch, no call.
+//! Functions of one number or of several at once: no branch, no call.
+
+use super::lanes::Real;
 
 /// `eˣ` to 2e-7 of itself, without a branch: `2ⁿ eʳ` with a whole `n` and `|r| ≤ ln 2 / 2`, and a polynomial for `eʳ`
 /// (Cephes, `expf`).
 #[inline(always)]
-pub(crate) fn exp(x: f32) -> f32 {
+pub(crate) fn exp<N: Real>(x: N) -> N {
     /// Range of x beyond which 2ⁿ is not a normal number.
-    const RANGE: [f32; 2] = [-87.3, 88.3];
+    const LEAST: f32 = -87.3;
+    const GREATEST: f32 = 88.3;
     /// ln 2 in two parts, the first with few digits, so that its multiples are exact.
     const LN_2: [f32; 2] = [0.693_359_4, -2.121_944_4e-4];
     /// A number that rounds a small one when added to it, since no bits are left for a fraction: no processor needs a
     /// call for that.
     const ROUNDING: f32 = 12_582_912.0;
-    /// Bias of the exponent of an f32, and the number of bits behind it.
-    const BIAS: u32 = 127;
-    const FRACTION_BITS: u32 = 23;
     const FACTORS: [f32; 6] = [
         0.5,
         0.166_666_65,
@@ -22,17 +22,21 @@ pub(crate) fn exp(x: f32) -> f32 {
         1.398_2e-3,
         1.987_569_2e-4,
     ];
-    let x = x.clamp(RANGE[0], RANGE[1]);
-    let shifted = x * std::f32::consts::LOG2_E + ROUNDING;
-    let n = shifted - ROUNDING;
-    let r = x - n * LN_2[0] - n * LN_2[1];
-    let polynomial = FACTORS
-        .iter()
-        .rev()
-        .fold(0.0, |sum, factor| sum * r + factor);
-    // The low bits of the shifted number hold n: with the bias added they are the exponent's bits of 2ⁿ.
-    let power = f32::from_bits(shifted.to_bits().wrapping_add(BIAS) << FRACTION_BITS);
-    (polynomial * r * r + r + 1.0) * power
+    let x = x.clamp_to(LEAST, GREATEST);
+    // Its lowest bits are those of n.
+    let shifted = x * N::of(std::f32::consts::LOG2_E) + N::of(ROUNDING);
+    let n = shifted - N::of(ROUNDING);
+    let r = x - n * N::of(LN_2[0]) - n * N::of(LN_2[1]);
+    let polynomial = polynomial(FACTORS, r);
+    (polynomial * r * r + r + N::of(1.0)) * shifted.power_of_low_bits()
+}
+
+/// `a₀ + a₁ x + a₂ x² …`, written without a loop, which a compiler for size would keep.
+#[inline(always)]
+pub(crate) fn polynomial<N: Real>([a, b, c, d, e, f]: [f32; 6], x: N) -> N {
+    let sum = N::of(f) * x + N::of(e);
+    let sum = (sum * x + N::of(d)) * x + N::of(c);
+    (sum * x + N::of(b)) * x + N::of(a)
 }
 
 #[cfg(test)]

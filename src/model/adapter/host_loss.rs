@@ -5,7 +5,7 @@
 
 use burn::tensor::{Tensor, TensorData};
 
-use crate::device::{each_chunk, host_values};
+use crate::device::{each_chunk_of_two, host_values};
 use crate::model::vector::exp;
 
 /// Rows that one task takes.
@@ -47,11 +47,11 @@ fn with_slope(logits: Tensor<2>, value: f64, slope: Vec<f32>) -> Tensor<1> {
 
 /// Half of the mean logsumexp over rows and half of that over columns of an `n × n` table, and its slope there.
 fn mean_log_sum_exp(logits: &[f32], n: usize) -> (f64, Vec<f32>) {
-    let size = (ROWS_PER_TASK * n).max(1);
+    let size = [(ROWS_PER_TASK * n).max(1); 2];
     let mut slope = vec![0.0; logits.len()];
-    let maxima = each_chunk(&mut slope, logits, size, |_, rows| column_maxima(rows, n));
+    let maxima = each_chunk_of_two(&mut slope, logits, size, |_, rows| column_maxima(rows, n));
     let greatest = column_maxima(&maxima.concat(), n);
-    let parts = each_chunk(&mut slope, logits, size, |shares, rows| {
+    let parts = each_chunk_of_two(&mut slope, logits, size, |shares, rows| {
         row_shares(rows, &greatest, shares)
     });
 
@@ -66,7 +66,7 @@ fn mean_log_sum_exp(logits: &[f32], n: usize) -> (f64, Vec<f32>) {
 
     let factor = 0.5 / n as f32;
     let of_sum: Vec<f32> = sums.iter().map(|sum| factor / sum).collect();
-    each_chunk(&mut slope, logits, size, |slope, rows| {
+    each_chunk_of_two(&mut slope, logits, size, |slope, rows| {
         add_column_shares(rows, &greatest, &of_sum, factor, slope);
     });
     (mean, slope)

@@ -8,6 +8,7 @@
 //! Supervision](https://arxiv.org/abs/2103.00020); Zhai et al. 2023, [Sigmoid Loss for Language Image
 //! Pre-Training](https://arxiv.org/abs/2303.15343)
 
+mod attention;
 mod checkpoint;
 mod pooling;
 mod text;

@@ -4,7 +4,8 @@ use burn::module::{Module, Param};
 use burn::nn::Linear;
 use burn::tensor::{Device, Tensor};
 
-use super::transformer::{Mlp, TransformerConfig, attend};
+use super::attention::attend;
+use super::transformer::{Mlp, TransformerConfig};
 use crate::device::affine;
 use crate::model::dense::forward_linear;
 use crate::model::initial::{normal, normal_linear, normal_projection, zeros};

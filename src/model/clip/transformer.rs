@@ -1,10 +1,9 @@
 //! The pre-LN transformer that both towers run.
 
 use burn::module::Module;
-use burn::tensor::activation::softmax;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 
-use crate::device::{fused_attention, product};
+use super::attention::attend;
 use crate::model::activation::Activation;
 use crate::model::dense::Dense;
 use crate::model::initial::normal_linear;
@@ -199,41 +198,6 @@ impl SelfAttention {
         let value = self.value.forward(tokens);
         attend([query, key, value], self.heads, bias)
     }
-}
-
-/// `softmax(q kᵀ / √head_width + bias) v`, per head.
-///
-/// Burn's own attention is faster forward, but with its backward pass 1.6 times slower on Flex (64 × 65 tokens).
-///
-/// # Shapes
-///
-/// - query: `[n, n_queries, width]`; key and value: `[n, n_tokens, width]`
-/// - `bias`: broadcast to `[n, heads, n_queries, n_tokens]`
-/// - output: `[n, n_queries, width]`
-pub(crate) fn attend(
-    [query, key, value]: [Tensor<3>; 3],
-    heads: usize,
-    bias: Option<&Tensor<4>>,
-) -> Tensor<3> {
-    if let Some(mixed) = fused_attention([&query, &key, &value], heads, bias) {
-        return mixed;
-    }
-    let [n, n_queries, width] = query.dims();
-    let head_width = width / heads;
-    let split = |rows: Tensor<3>| {
-        let [_, n_rows, _] = rows.dims();
-        rows.reshape([n, n_rows, heads, head_width]).swap_dims(1, 2) // [n, heads, n_rows, head_width]
-    };
-    let (query, key, value) = (split(query), split(key), split(value));
-
-    let query = query * (head_width as f64).powf(-0.5);
-    let scores = product(query, key.transpose()); // [n, heads, n_queries, n_tokens]
-    let scores = match bias {
-        Some(bias) => scores + bias.clone(),
-        None => scores,
-    };
-    let mixed = product(softmax(scores, 3), value); // [n, heads, n_queries, head_width]
-    mixed.swap_dims(1, 2).reshape([n, n_queries, width])
 }
 
 impl Mlp {

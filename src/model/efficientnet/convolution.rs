@@ -3,7 +3,8 @@
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor};
 
-use crate::device::{Epilogue, RELU6_MAX, affine, convolution_relu6, fused_affine};
+use super::relu6::relu6_of;
+use crate::device::{Epilogue, affine, convolution_relu6, fused_affine};
 use crate::model::initial::{normal, zeros};
 
 /// Channels of a picture: red, green, blue.
@@ -85,7 +86,7 @@ impl Convolution {
     /// computes in half the time.
     pub(super) fn forward_pixels_relu6(&self, map: Tensor<4>) -> Tensor<4> {
         let fused = self.fused(&map, Epilogue::Apply("relu6"));
-        fused.unwrap_or_else(|| self.forward_pixels(map).clamp(0.0, RELU6_MAX))
+        fused.unwrap_or_else(|| relu6_of(self.forward_pixels(map)))
     }
 
     /// `onto` and what [`forward_pixels_relu6`](Self::forward_pixels_relu6) clamps; that alone where the shapes differ.

@@ -4,12 +4,12 @@
 use burn::tensor::{Tensor, TensorData};
 
 use super::convolution::{Convolution, N_CHANNELS, same_padding};
+use super::depthwise::Depthwise;
 use super::map_means::MapMeans;
-use crate::device::{RELU6_MAX, host_values};
+use super::relu6::relu6_in_place;
+use crate::device::host_values;
 use crate::model::gemm::{Kernel, PANEL_COLUMNS, PackedMatrix, Panels};
-
-/// Numbers that are multiplied at once.
-type Lanes = [f32; PANEL_COLUMNS];
+use crate::model::lanes::add;
 
 /// Convolutions of a block: the one that widens its input, if there is one, the depthwise one, and the one that narrows
 /// it.
@@ -37,16 +37,6 @@ struct Map {
 #[derive(Debug)]
 struct MatrixConvolution {
     matrix: PackedMatrix,
-    bias: Vec<f32>,
-}
-
-/// Each output of its own channel.
-#[derive(Debug)]
-struct Depthwise {
-    kernel_size: usize,
-    stride: usize,
-    /// Factor of each place of the kernel for each channel, `[kernel_size, kernel_size, channels]`.
-    weight: Vec<f32>,
     bias: Vec<f32>,
 }
 
@@ -177,82 +167,10 @@ impl MatrixConvolution {
         }
     }
 
-    #[cfg_attr(target_arch = "wasm32", target_feature(enable = "simd128"))]
     fn forward_relu6(&self, map: &Map) -> Map {
         let mut map = self.forward(map);
-        map.values
-            .iter_mut()
-            .for_each(|value| *value = value.clamp(0.0, RELU6_MAX));
+        relu6_in_place(&mut map.values);
         map
-    }
-}
-
-impl Depthwise {
-    fn pack(convolution: &Convolution) -> Self {
-        let [channels, _, kernel_size, _] = convolution.weight.lazy_shape().dims::<4>();
-        let area = kernel_size * kernel_size;
-        let weight = host_values(convolution.weight.val()); // [channels, area]
-        let places =
-            (0..area).flat_map(|place| (0..channels).map(move |channel| channel * area + place));
-        Self {
-            kernel_size,
-            stride: convolution.stride,
-            weight: places.map(|place| weight[place]).collect(),
-            bias: host_values(convolution.bias.val()),
-        }
-    }
-
-    /// Filters each channel and cuts to 0–6.
-    #[cfg_attr(target_arch = "wasm32", target_feature(enable = "simd128"))]
-    fn forward_relu6(&self, map: &Map) -> Map {
-        let sides = [map.height, map.width].map(|side| side.div_ceil(self.stride));
-        let [height, width] = sides;
-        let mut values = vec![0.0; height * width * map.channels];
-        let n_vectors = map.channels / PANEL_COLUMNS;
-        let (places, _) = values.as_chunks_mut::<PANEL_COLUMNS>();
-        for (i_place, place) in places.chunks_mut(n_vectors).enumerate() {
-            self.place(map, [i_place / width, i_place % width], place);
-        }
-        Map {
-            height,
-            width,
-            channels: map.channels,
-            values,
-        }
-    }
-
-    /// All channels of one place of the output.
-    #[inline(always)]
-    fn place(&self, map: &Map, [y, x]: [usize; 2], output: &mut [Lanes]) {
-        let n_vectors = output.len();
-        let (values, _) = map.values.as_chunks::<PANEL_COLUMNS>();
-        let (weight, _) = self.weight.as_chunks::<PANEL_COLUMNS>();
-        let (bias, _) = self.bias.as_chunks::<PANEL_COLUMNS>();
-        let (first_y, ys) = self.seen(y, map.height);
-        let (first_x, xs) = self.seen(x, map.width);
-        for (vector, output) in output.iter_mut().enumerate() {
-            let mut sums = bias[vector];
-            for (iy, dy) in (first_y..).zip(ys.clone()) {
-                for (ix, dx) in (first_x..).zip(xs.clone()) {
-                    let seen = &values[(iy * map.width + ix) * n_vectors + vector];
-                    let factors = &weight[(dy * self.kernel_size + dx) * n_vectors + vector];
-                    for ((sum, seen), factor) in sums.iter_mut().zip(seen).zip(factors) {
-                        *sum += seen * factor;
-                    }
-                }
-            }
-            *output = sums.map(|sum| sum.clamp(0.0, RELU6_MAX));
-        }
-    }
-
-    /// First index along a side of the map under the kernel of an output, and the range of the kernel that lies on the
-    /// map.
-    fn seen(&self, output: usize, side: usize) -> (usize, std::ops::Range<usize>) {
-        let (before, _) = same_padding(side, self.kernel_size, self.stride);
-        let start = output * self.stride;
-        let first = before.saturating_sub(start);
-        let end = self.kernel_size.min(side + before - start);
-        (start + first - before, first..end)
     }
 }
 
@@ -272,16 +190,27 @@ impl HostBlock {
     #[cfg_attr(target_arch = "wasm32", target_feature(enable = "simd128"))]
     fn forward(&self, map: &Map) -> Map {
         let inner = match &self.expand {
-            Some(expand) => self.depthwise.forward_relu6(&expand.forward_relu6(map)),
-            None => self.depthwise.forward_relu6(map),
+            Some(expand) => self.filter(&expand.forward_relu6(map)),
+            None => self.filter(map),
         };
         let mut output = self.project.forward(&inner);
         let sizes = |map: &Map| [map.height, map.width, map.channels];
         if sizes(&output) == sizes(map) {
-            for (sum, value) in output.values.iter_mut().zip(&map.values) {
-                *sum += value;
-            }
+            add(&mut output.values, &map.values);
         }
         output
+    }
+    fn filter(&self, map: &Map) -> Map {
+        let sides = [map.height, map.width];
+        let [height, width] = self.depthwise.output_sides(sides);
+        let mut values = vec![0.0; height * width * map.channels];
+        self.depthwise
+            .forward_relu6(&map.values, sides, &mut values);
+        Map {
+            height,
+            width,
+            channels: map.channels,
+            values,
+        }
     }
 }

@@ -6,9 +6,11 @@
 
 mod checkpoint;
 mod convolution;
+mod depthwise;
 mod host;
 mod last_stage;
 mod map_means;
+mod relu6;
 
 use std::sync::Arc;
 
@@ -17,6 +19,7 @@ use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
 use convolution::{Convolution, ConvolutionConfig, N_CHANNELS};
+use depthwise::filter_relu6;
 use host::HostTower;
 pub use last_stage::LastStage;
 pub use map_means::MapMeans;
@@ -201,7 +204,7 @@ impl InvertedResidual {
             Some(expand) => expand.forward_pixels_relu6(map.clone()),
             None => map.clone(),
         };
-        let inner = self.depthwise.forward_relu6(inner);
+        let inner = filter_relu6(&self.depthwise, inner);
         self.project.forward_pixels_onto(map, inner)
     }
 }
