@@ -92,7 +92,7 @@ impl Panels {
         }
     }
 
-    /// Real of columns, with those that only fill the last panel.
+    /// Number of columns, with those that only fill the last panel.
     #[must_use]
     pub fn n_columns(&self) -> usize {
         let n_values = match &self.values {
