@@ -37,8 +37,8 @@
 //! # Invariants
 //!
 //! * Numerics cannot fail: every function is total on its stated domain.
-//! * The model waits for no tensor to be read back; packed products and the contrastive losses ask whether they are on
-//!   the CPU, where there is nothing to wait for.
+//! * The model waits for no tensor to be read back; packed products, attention, the convolutions of channels and the
+//!   contrastive losses ask whether they are on the CPU, where there is nothing to wait for.
 //! * Only `device` names a backend.
 //! * Only `ui`, `worker`, `wire` and the programs that start them know the browser.
 //! * Only `train`, `xtask` and their programs touch files, the system's clock and the terminal.

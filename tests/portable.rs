@@ -3,8 +3,12 @@
 //! Each test runs in both: under `cargo test`, and under wasm-bindgen's runner inside a headless browser.
 #![allow(missing_docs, reason = "an integration test has no users")]
 
+use half::f16;
 use kappascope::numerics::{PowerSpherical, VonMisesFisher};
 use kappascope::scenes::{Compositions, Scene, Wording, grammar, render, say};
+use kappascope::weights::manifest::TensorEntry;
+use kappascope::weights::original::TensorDtype;
+use kappascope::weights::shard::record;
 use rand::{SeedableRng as _, rngs::ChaCha8Rng};
 use serde_json::Value;
 #[cfg(target_arch = "wasm32")]
@@ -76,6 +80,39 @@ fn the_distributions_have_the_same_normalisers_everywhere() {
 }
 
 /// FNV-1a, which is short enough to be seen to be the same everywhere.
+#[test]
+fn weights_of_two_bytes_and_of_one_are_the_same_numbers_everywhere() {
+    let halves: Vec<u16> = (0..=u16::MAX).collect();
+    // Of any number of values, not of whole vectors alone.
+    for halves in [&halves[..], &halves[..13], &halves[31_739..31_750]] {
+        let bytes: Vec<u8> = halves.iter().copied().flat_map(u16::to_le_bytes).collect();
+        let found = TensorDtype::F16.decode("halves", &bytes).expect("floats");
+        assert_eq!(found.len(), halves.len(), "a value for each");
+        for (half, found) in halves.iter().zip(found) {
+            let expected = f16::from_bits(*half).to_f32();
+            let is_same = found.to_bits() == expected.to_bits();
+            assert!(
+                is_same || found.is_nan() && expected.is_nan(),
+                "{half:#x}: {found}"
+            );
+        }
+    }
+
+    let rows: Vec<i8> = (-127..=127).chain(-127..=127).collect();
+    let bytes: Vec<u8> = rows.iter().map(|value| value.cast_unsigned()).collect();
+    let scales = [0.5_f32, 3.25];
+    let scale_bytes: Vec<u8> = scales.into_iter().flat_map(f32::to_le_bytes).collect();
+    let entry = TensorEntry {
+        name: "rows".to_owned(),
+        dtype: "I8".to_owned(),
+        shape: vec![2, 255],
+    };
+    let found = record(&entry, &bytes, Some(&scale_bytes)).expect("a scale for each row");
+    for (i, (value, found)) in rows.iter().zip(found.values).enumerate() {
+        assert_eq!(found, f32::from(*value) * scales[i / 255], "value {i}");
+    }
+}
+
 fn checksum(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3)

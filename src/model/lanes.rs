@@ -6,7 +6,7 @@ use std::ops::{Add, Div, Mul, Sub};
 use bytemuck::must_cast;
 use quad::Quad;
 
-/// Numbers in [`Lanes`].
+/// How many numbers [`Lanes`] hold.
 pub(crate) const N_LANES: usize = 8;
 
 /// A number or several of them at once. A function that is written for any number gives the same bits for both.
@@ -65,6 +65,12 @@ impl Real for f32 {
 }
 
 impl Lanes {
+    /// Floats of two bytes each, the lower byte first.
+    #[inline(always)]
+    pub(crate) fn of_halves(bytes: [u8; 2 * N_LANES]) -> Self {
+        Self(quad::of_halves(bytes))
+    }
+
     #[inline(always)]
     fn map(self, function: impl Fn(Quad) -> Quad) -> Self {
         let [low, high] = self.0;
@@ -87,18 +93,8 @@ impl From<[f32; N_LANES]> for Lanes {
 
 impl From<[i8; N_LANES]> for Lanes {
     #[inline(always)]
-    fn from([a, b, c, d, e, f, g, h]: [i8; N_LANES]) -> Self {
-        let values = [
-            a.into(),
-            b.into(),
-            c.into(),
-            d.into(),
-            e.into(),
-            f.into(),
-            g.into(),
-            h.into(),
-        ];
-        Self(must_cast::<[f32; N_LANES], _>(values))
+    fn from(values: [i8; N_LANES]) -> Self {
+        Self(quad::of_i8(values))
     }
 }
 
@@ -109,41 +105,23 @@ impl From<Lanes> for [f32; N_LANES] {
     }
 }
 
-impl Add for Lanes {
-    type Output = Self;
+macro_rules! operator {
+    ($operator:ident, $method:ident) => {
+        impl $operator for Lanes {
+            type Output = Self;
 
-    #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        self.zip(other, quad::add)
-    }
+            #[inline(always)]
+            fn $method(self, other: Self) -> Self {
+                self.zip(other, |a, b| quad::$method(a, b))
+            }
+        }
+    };
 }
 
-impl Sub for Lanes {
-    type Output = Self;
-
-    #[inline(always)]
-    fn sub(self, other: Self) -> Self {
-        self.zip(other, quad::sub)
-    }
-}
-
-impl Mul for Lanes {
-    type Output = Self;
-
-    #[inline(always)]
-    fn mul(self, other: Self) -> Self {
-        self.zip(other, quad::mul)
-    }
-}
-
-impl Div for Lanes {
-    type Output = Self;
-
-    #[inline(always)]
-    fn div(self, other: Self) -> Self {
-        self.zip(other, quad::div)
-    }
-}
+operator!(Add, add);
+operator!(Sub, sub);
+operator!(Mul, mul);
+operator!(Div, div);
 
 impl Real for Lanes {
     #[inline(always)]
@@ -211,11 +189,51 @@ pub(crate) fn add(sums: &mut [f32], values: &[f32]) {
 #[cfg(target_arch = "wasm32")]
 mod quad {
     use std::arch::wasm32::{
-        f32x4_abs, f32x4_add, f32x4_div, f32x4_lt, f32x4_mul, f32x4_pmax, f32x4_pmin, f32x4_splat,
-        f32x4_sub, i32x4_add, i32x4_shl, i32x4_splat, v128_bitselect,
+        f32x4_abs, f32x4_add, f32x4_convert_i32x4, f32x4_div, f32x4_lt, f32x4_mul, f32x4_pmax,
+        f32x4_pmin, f32x4_splat, f32x4_sub, i16x8_extend_low_i8x16, i32x4_add,
+        i32x4_extend_high_i16x8, i32x4_extend_low_i16x8, i32x4_shl, i32x4_splat, i64x2_splat,
+        u32x4_extend_high_u16x8, u32x4_extend_low_u16x8, u32x4_ge, u32x4_shl, u32x4_splat,
+        v128_and, v128_bitselect, v128_or, v128_xor,
     };
 
+    use bytemuck::must_cast;
+
+    use super::N_LANES;
+
     pub(super) use std::arch::wasm32::v128 as Quad;
+
+    #[inline(always)]
+    pub(super) fn of_i8(values: [i8; N_LANES]) -> [Quad; 2] {
+        let shorts = i16x8_extend_low_i8x16(i64x2_splat(must_cast(values)));
+        [
+            f32x4_convert_i32x4(i32x4_extend_low_i16x8(shorts)),
+            f32x4_convert_i32x4(i32x4_extend_high_i16x8(shorts)),
+        ]
+    }
+
+    #[inline(always)]
+    pub(super) fn of_halves(bytes: [u8; 2 * N_LANES]) -> [Quad; 2] {
+        let halves = must_cast(bytes);
+        [
+            widened(u32x4_extend_low_u16x8(halves)),
+            widened(u32x4_extend_high_u16x8(halves)),
+        ]
+    }
+
+    /// The bits in their new places are the value times 2⁻¹¹², also of a subnormal one; infinities and what is no
+    /// number keep a full exponent.
+    #[inline(always)]
+    fn widened(halves: Quad) -> Quad {
+        const SIGN: u32 = 0x8000;
+        const INFINITY: u32 = 0x7c00 << 13;
+        const FACTOR: f32 = f32::from_bits((112 + super::BIAS) << super::FRACTION_BITS);
+        let sign = v128_and(halves, u32x4_splat(SIGN));
+        let bits = u32x4_shl(v128_xor(halves, sign), 13);
+        let finite = f32x4_mul(bits, f32x4_splat(FACTOR));
+        let infinite = v128_or(bits, f32x4_splat(f32::INFINITY));
+        let size = v128_bitselect(infinite, finite, u32x4_ge(bits, u32x4_splat(INFINITY)));
+        v128_or(u32x4_shl(sign, 16), size)
+    }
 
     #[inline(always)]
     pub(super) fn add(a: Quad, b: Quad) -> Quad {
@@ -273,8 +291,25 @@ mod quad {
 /// Four of the lanes, by the processor's instructions.
 #[cfg(not(target_arch = "wasm32"))]
 mod quad {
-    pub(super) use wide::f32x4 as Quad;
+    use bytemuck::must_cast;
+    use half::f16;
     use wide::u32x4;
+
+    use super::N_LANES;
+
+    pub(super) use wide::f32x4 as Quad;
+
+    #[inline(always)]
+    pub(super) fn of_i8(values: [i8; N_LANES]) -> [Quad; 2] {
+        must_cast(values.map(f32::from))
+    }
+
+    #[inline(always)]
+    pub(super) fn of_halves(bytes: [u8; 2 * N_LANES]) -> [Quad; 2] {
+        let (halves, _) = bytes.as_chunks();
+        let value = |i: usize| f16::from_le_bytes(halves[i]).to_f32();
+        must_cast(std::array::from_fn::<f32, N_LANES, _>(value))
+    }
 
     #[inline(always)]
     pub(super) fn splat(value: f32) -> Quad {

@@ -11,7 +11,7 @@ pub mod efficientnet;
 pub mod encoder;
 pub mod gemm;
 mod initial;
-mod lanes;
+pub(crate) mod lanes;
 pub mod layer_norm;
 pub mod parameters;
 mod vector;

@@ -2,15 +2,17 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use bytemuck::must_cast;
 use half::{bf16, f16};
 use safetensors::tensor::{Dtype, TensorView};
 use safetensors::{SafeTensorError, SafeTensors};
 use sha2::{Digest as _, Sha256};
 
 use super::manifest::{FileEntry, Shard, TensorEntry};
-use super::original::{f16_values, values};
+use super::original::{f16_values, values, widen};
 use crate::error::{Error, Result, refuse, refuse_if};
 use crate::model::gemm::int8_rows;
+use crate::model::lanes::{Lanes, N_LANES, Real as _};
 use crate::model::parameters::TensorRecord;
 
 /// Ending of the tensor that holds the scale of each row of an `I8` tensor.
@@ -388,10 +390,13 @@ fn dequantise(entry: &TensorEntry, bytes: &[u8], scales: Option<&[u8]>) -> Resul
         scales.len()
     );
     let row_width: usize = shape.iter().skip(1).product();
-    let mut floats = Vec::with_capacity(bytes.len());
-    for (row, scale) in bytes.chunks(row_width.max(1)).zip(scales) {
-        let value = |byte: &u8| f32::from(byte.cast_signed()) * scale;
-        floats.extend(row.iter().map(value));
+    let row_width = row_width.max(1);
+    let mut floats = vec![0.0; bytes.len()];
+    let rows = bytes.chunks(row_width).zip(floats.chunks_mut(row_width));
+    for ((row, floats), scale) in rows.zip(scales) {
+        widen(row, floats, |eight: [u8; N_LANES]| {
+            Lanes::from(must_cast::<_, [i8; N_LANES]>(eight)) * Lanes::of(scale)
+        });
     }
     Ok(floats)
 }
