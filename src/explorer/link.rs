@@ -10,6 +10,7 @@ use percent_encoding::{
 
 use super::locks::Access;
 use super::measure::{Measure, SecondNumber};
+use super::number::decimal;
 use super::state::{ExplorerState, ModelChoice, OWN};
 use super::views::View;
 use super::views::corruption::image_corruption_of_link;
@@ -226,7 +227,7 @@ const FIELDS: &[Field] = &[
     (
         "cover",
         |state| list((state.coverage != usual(state).coverage).then_some(state.coverage)),
-        |draft, value| replace(&mut draft.state.coverage, within(value, 0.0, 1.0)),
+        |draft, value| replace(&mut draft.state.coverage, share(value)),
     ),
     (
         "w",
@@ -347,6 +348,10 @@ fn within<T: std::str::FromStr + PartialOrd>(value: &str, least: T, most: T) -> 
     number.filter(|number| (least..=most).contains(number))
 }
 
+fn share(value: &str) -> Option<f64> {
+    decimal(value).filter(|share| *share <= 1.0)
+}
+
 fn limit(value: &str) -> Option<u16> {
     within(value, 0, MAX_LIMIT)
 }
@@ -406,7 +411,7 @@ mod tests {
             tour_step in prop::option::of(0..20_usize),
             lesson in 0..5_usize,
             game in prop::option::of(0..100_u32),
-            coverage in 0.0..=1.0_f64,
+            coverage in (0..=10_000_u16).prop_map(|share| f64::from(share) / 1e4),
             questions in "(.|\n){0,700}",
             weights in "([0-9a-f]{8})?",
         ) {

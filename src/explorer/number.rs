@@ -102,6 +102,18 @@ fn plain(size: f64) -> String {
     }
 }
 
+/// A decimal number of fifteen digits at most: as many as a float holds exactly, as it does the power of ten that they
+/// are divided by. [`str::parse`] reads all numbers, by tables that would be a fortieth of what the page opens with.
+#[must_use]
+pub(super) fn decimal(text: &str) -> Option<f64> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let digits = [whole, fraction].concat();
+    let is_short = digits.len() <= 15 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let digits: u64 = digits.parse().ok().filter(|_| is_short)?;
+    let power = fraction.bytes().fold(1.0, |power, _| power * 10.0);
+    Some(digits as f64 / power)
+}
+
 /// Digits of a whole number with a comma before each three.
 #[must_use]
 pub fn grouped(digits: &str) -> String {
@@ -132,7 +144,34 @@ fn power_of_ten(size: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::{prop_assert_eq, proptest};
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn decimal_numbers_are_those_that_the_standard_library_reads(text in r"[0-9]{1,8}(\.[0-9]{0,7})?") {
+            prop_assert_eq!(decimal(&text), text.parse().ok());
+        }
+    }
+
+    #[test]
+    fn what_is_no_short_decimal_number_is_none() {
+        for text in [
+            "",
+            ".",
+            "1e3",
+            "-1",
+            "+1",
+            "nan",
+            "1.2.3",
+            "0,5",
+            "1234567.123456789",
+            "½",
+        ] {
+            assert_eq!(decimal(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn three_figures_are_shown_at_every_size() {

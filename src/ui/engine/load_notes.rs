@@ -45,7 +45,8 @@ pub(super) fn recall() -> LoadNotes {
                 let Some(load) = load(kind, source) else {
                     continue;
                 };
-                let age_millis = now - value.parse::<f64>().unwrap_or_default();
+                let began: u64 = value.parse().unwrap_or_default();
+                let age_millis = now - began as f64;
                 let is_own = tab == own;
                 let unfinished = UnfinishedLoad {
                     load,
