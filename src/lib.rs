@@ -18,6 +18,7 @@
 //! | `scenes` | the generated world: scene, drawing, grammar, which captions fit, information | |
 //! | `report` | what `train` writes down of experiments and galleries and the page reads | |
 //! | `corruption` | pictures and captions made worse, at the published severities | |
+//! | `unicode` | categories of characters and normal forms of texts, by libraries or the browser | `engine` |
 //! | `preprocess` | pictures and captions → arrays on the host | `engine` |
 //! | `device` | where tensors live; work on all cores; kernels for the browser's GPU | `engine` |
 //! | `model` | Burn modules: towers (`clip`, `bert`, `efficientnet`), the encoder of any two, adapter, losses | `engine` |
@@ -40,7 +41,7 @@
 //! * The model waits for no tensor to be read back; packed products, attention, the convolutions of channels and the
 //!   contrastive losses ask whether they are on the CPU, where there is nothing to wait for.
 //! * Only `device` names a backend.
-//! * Only `ui`, `worker`, `wire` and the programs that start them know the browser.
+//! * Only `ui`, `worker`, `wire`, `unicode` and the programs that start them know the browser.
 //! * Only `train`, `xtask` and their programs touch files, the system's clock and the terminal.
 //! * Features are switched here and in `device` only.
 //! * A control that only changes how a result is read never crosses the worker boundary.
@@ -73,6 +74,8 @@ pub mod scenes;
 pub mod train;
 #[cfg(feature = "page")]
 pub mod ui;
+#[cfg(feature = "engine")]
+pub mod unicode;
 #[cfg(feature = "engine")]
 pub mod weights;
 #[cfg(feature = "page")]

@@ -128,8 +128,13 @@ const MODULES: &[Module] = &[
         never: &[BURN, WEB, LEPTOS, FILES, CLOCKS, STDOUT, CLAP],
     },
     Module {
+        name: "unicode",
+        may_use: &[],
+        never: &[BURN, LEPTOS, FILES, CLOCKS, STDOUT, CLAP, SERDE],
+    },
+    Module {
         name: "preprocess",
-        may_use: &["error"],
+        may_use: &["error", "unicode"],
         never: &[BURN, WEB, LEPTOS, FILES, CLOCKS, STDOUT, CLAP],
     },
     Module {

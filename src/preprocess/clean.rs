@@ -4,7 +4,7 @@
 //! half-width forms, straight quotes, control characters, NFC. It leaves out the repair of text that was decoded with
 //! the wrong encoding ("cafÃ©") and the removal of terminal escape sequences.
 
-use super::tokenizer::NormalForm;
+use crate::unicode::NormalForm;
 
 /// The token before every caption.
 pub const START_TOKEN: &str = "<|startoftext|>";
@@ -67,7 +67,7 @@ fn fix_text(caption: &str) -> String {
             source.into()
         };
         let fixed = unescaped.chars().fold(String::new(), push_fixed);
-        let fixed = NormalForm::Nfc.of(fixed.chars());
+        let fixed = NormalForm::Nfc.of(&fixed);
         if fixed == text {
             break;
         }
@@ -82,7 +82,7 @@ fn push_fixed(mut text: String, character: char) -> String {
         '\u{80}'..='\u{9f}' => return push_fixed_c1(text, character),
         '\u{3000}' => text.push(' '),
         '\u{ff01}'..='\u{ffef}' => {
-            text.push_str(&NormalForm::Nfkc.of(std::iter::once(character)));
+            text.push_str(&NormalForm::Nfkc.of(character.encode_utf8(&mut [0; 4])));
         }
         '\u{2bc}' | '\u{2018}'..='\u{201b}' => text.push('\''),
         '\u{201c}'..='\u{201f}' => text.push('"'),

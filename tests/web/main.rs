@@ -1,9 +1,10 @@
-//! What can only be tried inside a browser: the encoding of messages, the worker's bookkeeping, its kernel, its disk and its
-//! downloads.
+//! What can only be tried inside a browser: the encoding of messages, the worker's bookkeeping, its kernel, its disk, its
+//! downloads and what it says of characters.
 #![cfg(target_arch = "wasm32")]
 #![allow(missing_docs, reason = "an integration test has no users")]
 
 mod gemm;
+mod unicode;
 mod weights;
 
 use js_sys::{Reflect, Uint8Array};

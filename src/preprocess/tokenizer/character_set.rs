@@ -1,6 +1,6 @@
 //! What a pattern is made of: sets of characters, and runs of them.
 
-use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory as _};
+use crate::unicode::Category;
 
 /// Runs one after the other.
 #[derive(Debug, Clone, Default)]
@@ -33,8 +33,8 @@ pub(super) enum SetPart {
     Range(char, char),
     Space,
     NoSpace,
-    Category(GeneralCategoryGroup),
-    NoCategory(GeneralCategoryGroup),
+    Category(Category),
+    NoCategory(Category),
 }
 
 impl CharacterSet {
@@ -64,8 +64,8 @@ impl SetPart {
             Self::Range(first, last) => (*first..=*last).contains(&character),
             Self::Space => character.is_whitespace(),
             Self::NoSpace => !character.is_whitespace(),
-            Self::Category(group) => character.general_category_group() == *group,
-            Self::NoCategory(group) => character.general_category_group() != *group,
+            Self::Category(category) => category.has(character),
+            Self::NoCategory(category) => !category.has(character),
         }
     }
 }

@@ -27,7 +27,6 @@ use serde_json::Value;
 use added_tokens::{AddedTokens, CaptionPart};
 use aligned::{AlignedChar, align, place_of, text_of};
 use byte_pairs::BytePairs;
-pub(super) use normalizer::NormalForm;
 use normalizer::Normalizer;
 use pre_tokenizer::PreTokenizer;
 pub(crate) use pre_tokenizer::byte_symbol;

@@ -1,15 +1,13 @@
 //! Steps that rewrite a caption before it is cut into words.
 
 use serde_json::Value;
-use unicode_normalization::char::{canonical_combining_class, is_combining_mark};
-use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
-use unicode_properties::{GeneralCategory, UnicodeGeneralCategory as _};
 
-use super::aligned::{AlignedChar, place_of, prepend};
+use super::aligned::{AlignedChar, place_of, prepend, text_of};
 use super::character_map::CharacterMap;
 use super::pattern::Pattern;
 use super::rules::{check_length, parts, refused, short_text};
 use crate::error::Result;
+use crate::unicode::{Category, NormalForm};
 
 /// Steps one after the other.
 #[derive(Debug, Clone)]
@@ -27,15 +25,6 @@ enum NormalizerStep {
     Replace(Pattern, String),
     Map(CharacterMap),
     Bert(BertRules),
-}
-
-/// The normal forms of Unicode (<https://www.unicode.org/reports/tr15/>).
-#[derive(Debug, Clone, Copy)]
-pub(in super::super) enum NormalForm {
-    Nfc,
-    Nfd,
-    Nfkc,
-    Nfkd,
 }
 
 /// What BERT's own program does to a text (`BasicTokenizer`).
@@ -119,10 +108,10 @@ impl NormalizerStep {
 
     fn apply(&self, mut text: Vec<AlignedChar>) -> Result<Vec<AlignedChar>> {
         match self {
-            Self::Form(form) => text = form.apply(&text),
+            Self::Form(form) => text = normalize(&text, *form),
             Self::Lowercase => text = lowercase(&text),
             Self::Strip { left, right } => strip(&mut text, *left, *right),
-            Self::StripAccents => text.retain(|at| !is_combining_mark(at.character)),
+            Self::StripAccents => text.retain(|at| !Category::Mark.has(at.character)),
             Self::Prepend(content) => prepend(content, &mut text),
             Self::Replace(pattern, content) => return replace(&text, pattern, content),
             Self::Map(map) => return map.apply(&text),
@@ -166,45 +155,23 @@ fn replace(text: &[AlignedChar], pattern: &Pattern, content: &str) -> Result<Vec
     Ok(replaced)
 }
 
-impl NormalForm {
-    /// The form of a text.
-    pub(in super::super) fn of(self, text: impl Iterator<Item = char>) -> String {
-        match self {
-            Self::Nfc => text.nfc().collect(),
-            Self::Nfd => text.nfd().collect(),
-            Self::Nfkc => text.nfkc().collect(),
-            Self::Nfkd => text.nfkd().collect(),
+/// The normal form of a text, whose characters stand for what they were made of.
+fn normalize(text: &[AlignedChar], form: NormalForm) -> Vec<AlignedChar> {
+    let mut formed = Vec::with_capacity(text.len());
+    for cluster in text.chunk_by(|_, next| form.may_join(next.character)) {
+        let characters = form.of(&text_of(cluster));
+        if characters.chars().eq(cluster.iter().map(|at| at.character)) {
+            formed.extend_from_slice(cluster);
+            continue;
         }
+        let place = place_of(cluster);
+        formed.extend(characters.chars().map(|character| AlignedChar {
+            character,
+            from: place.start,
+            to: place.end,
+        }));
     }
-
-    fn apply(self, text: &[AlignedChar]) -> Vec<AlignedChar> {
-        let mut formed = Vec::with_capacity(text.len());
-        for cluster in text.chunk_by(|_, next| !self.begins_cluster(next.character)) {
-            let characters = self.of(cluster.iter().map(|at| at.character));
-            if characters.chars().eq(cluster.iter().map(|at| at.character)) {
-                formed.extend_from_slice(cluster);
-                continue;
-            }
-            let place = place_of(cluster);
-            formed.extend(characters.chars().map(|character| AlignedChar {
-                character,
-                from: place.start,
-                to: place.end,
-            }));
-        }
-        formed
-    }
-
-    /// Whether a character neither joins nor changes places with any before it.
-    fn begins_cluster(self, character: char) -> bool {
-        let decomposed = match self {
-            Self::Nfc | Self::Nfd => std::iter::once(character).nfd().next(),
-            Self::Nfkc | Self::Nfkd => std::iter::once(character).nfkd().next(),
-        };
-        let first = decomposed.unwrap_or(character);
-        let may_join = || is_nfc_quick(std::iter::once(first)) == IsNormalized::Maybe;
-        character.is_ascii() || canonical_combining_class(first) == 0 && !may_join()
-    }
+    formed
 }
 
 impl BertRules {
@@ -223,8 +190,8 @@ impl BertRules {
             text = text.into_iter().flat_map(spaced).collect();
         }
         if self.strips_accents {
-            text = NormalForm::Nfd.apply(&text);
-            text.retain(|at| at.character.general_category() != GeneralCategory::NonspacingMark);
+            text = normalize(&text, NormalForm::Nfd);
+            text.retain(|at| !Category::NonspacingMark.has(at.character));
         }
         if self.lowers {
             text = lowercase(&text);
@@ -238,12 +205,9 @@ fn is_removed(character: char) -> bool {
     match character {
         '\t' | '\n' | '\r' => false,
         '\0' | '\u{fffd}' => true,
-        _ => {
-            let category = character.general_category();
-            category == GeneralCategory::Control
-                || category == GeneralCategory::Format
-                || category == GeneralCategory::PrivateUse
-        }
+        _ => [Category::Control, Category::Format, Category::PrivateUse]
+            .into_iter()
+            .any(|category| category.has(character)),
     }
 }
 

@@ -1,10 +1,9 @@
 //! Regular expressions as text → the parts that a [`Pattern`](super::pattern::Pattern) runs.
 
-use unicode_properties::GeneralCategoryGroup;
-
 use super::character_set::{Alternative, CharacterSet, Run, SetPart};
 use super::rules::refused;
 use crate::error::{Error, Result};
+use crate::unicode::Category;
 
 /// Reads an expression from its start to its end.
 #[derive(Debug)]
@@ -185,21 +184,21 @@ impl<'a> PatternReader<'a> {
             .strip_prefix('{')
             .and_then(|rest| rest.split_once('}'));
         let (name, rest) = name.ok_or_else(|| self.unknown())?;
-        let group = match name {
-            "L" => GeneralCategoryGroup::Letter,
-            "M" => GeneralCategoryGroup::Mark,
-            "N" => GeneralCategoryGroup::Number,
-            "P" => GeneralCategoryGroup::Punctuation,
-            "S" => GeneralCategoryGroup::Symbol,
-            "Z" => GeneralCategoryGroup::Separator,
-            "C" => GeneralCategoryGroup::Other,
+        let category = match name {
+            "L" => Category::Letter,
+            "M" => Category::Mark,
+            "N" => Category::Number,
+            "P" => Category::Punctuation,
+            "S" => Category::Symbol,
+            "Z" => Category::Separator,
+            "C" => Category::Other,
             _ => return Err(self.unknown()),
         };
         self.rest = rest;
         Ok(if is_negated {
-            SetPart::NoCategory(group)
+            SetPart::NoCategory(category)
         } else {
-            SetPart::Category(group)
+            SetPart::Category(category)
         })
     }
 
