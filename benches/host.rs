@@ -10,8 +10,8 @@ use std::hint::black_box;
 use std::path::Path;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use kappascope::host::gemm::{Panels, Product, portable};
 use kappascope::metrics::retrieval::Hit;
-use kappascope::model::gemm::{Panels, Product, portable};
 use kappascope::preprocess::resize::{resize_and_crop, squash};
 use kappascope::preprocess::{ImagePreprocess, RgbPixels, TextPreprocess, decode};
 use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};

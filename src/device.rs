@@ -5,13 +5,15 @@
 mod epilogue;
 #[cfg(feature = "webgpu")]
 mod gpu_kernels;
+pub mod lists;
 
 pub use burn::tensor::Device;
 pub use epilogue::Epilogue;
+pub use lists::{RELU6_MAX, host_values};
 
-#[cfg(not(feature = "webgpu"))]
+#[cfg(feature = "train")]
 use burn::tensor::ops::ConvOptions;
-use burn::tensor::{Tensor, module};
+use burn::tensor::{Tensor, TensorData, module};
 
 /// The CPU, by Burn's Flex backend; the same natively and in the browser.
 #[cfg(feature = "flex")]
@@ -22,33 +24,52 @@ pub fn cpu() -> Device {
 
 /// Whether this is [`cpu`].
 #[cfg_attr(
-    not(feature = "flex"),
-    expect(unused_variables, reason = "this program has no tensors on the CPU")
+    not(feature = "train"),
+    expect(unused_variables, reason = "an engine has one device")
 )]
 #[must_use]
 pub fn is_cpu(device: &Device) -> bool {
-    #[cfg(feature = "flex")]
+    #[cfg(feature = "train")]
     return *device == cpu();
-    #[cfg(not(feature = "flex"))]
-    false
+    #[cfg(not(feature = "train"))]
+    cfg!(feature = "flex")
 }
 
-/// Greatest value that `ReLU6` lets through.
-pub const RELU6_MAX: f32 = 6.0;
-
-/// Values of a tensor that lives on the CPU, read without blocking; a copy where others hold the tensor, too, and where
-/// Burn aligned its memory for any type of number.
-///
-/// # Panics
-///
-/// A tensor that lives elsewhere in a browser, which cannot block.
-pub fn host_values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
-    let values = tensor.into_data().try_into_vec();
-    values.expect("floats of four bytes")
+/// Whether the values of a tensor are read without waiting, and no training needs the slope of what is made of them.
+/// In the engine on the CPU they all are, so that what is written for other devices is no part of its program.
+#[cfg_attr(
+    not(feature = "train"),
+    expect(
+        unused_variables,
+        reason = "an engine has one device and trains nothing"
+    )
+)]
+#[must_use]
+pub fn is_on_host<const D: usize>(tensor: &Tensor<D>) -> bool {
+    #[cfg(feature = "train")]
+    return is_cpu(&tensor.device()) && !tensor.is_autodiff();
+    #[cfg(not(feature = "train"))]
+    cfg!(feature = "flex")
 }
 
-/// Product of matrices. On the browser's GPU by a kernel of our own: Burn's products, of which there are many for the
-/// units of many GPUs, would be a fifth of the engine's program.
+/// Values that one task of several takes at a time.
+pub const VALUES_PER_TASK: usize = 1 << 18;
+
+/// Changes the values of a tensor [on the host](is_on_host), a number of them at a time, natively on all cores.
+pub fn change_values<const D: usize>(
+    tensor: Tensor<D>,
+    n_at_a_time: usize,
+    change: impl Fn(&mut [f32]) + Sync + Send,
+) -> Tensor<D> {
+    let (shape, device) = (tensor.dims(), tensor.device());
+    let mut values = host_values(tensor);
+    each_chunk(&mut values, n_at_a_time, change);
+    Tensor::from_data(TensorData::new(values, shape), &device)
+}
+
+/// Product of matrices. In a browser by a kernel or a function of our own: Burn's products, of which there are many for
+/// the units of many GPUs and all types of numbers, would be a fifth of one engine's program and a twentieth of the
+/// other's.
 ///
 /// # Shapes
 ///
@@ -58,11 +79,13 @@ pub fn host_values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
 pub fn product<const D: usize>(lhs: Tensor<D>, rhs: Tensor<D>) -> Tensor<D> {
     #[cfg(feature = "webgpu")]
     return gpu_kernels::product(&lhs, &rhs);
-    #[cfg(not(feature = "webgpu"))]
-    lhs.matmul(rhs)
+    #[cfg(feature = "train")]
+    return lhs.matmul(rhs);
+    #[cfg(not(any(feature = "webgpu", feature = "train")))]
+    lists::product(lhs, rhs)
 }
 
-/// Linear map of the last dimension: `input · matrix + bias`. On the browser's GPU by a kernel of our own.
+/// Linear map of the last dimension: `input · matrix + bias`.
 ///
 /// # Shapes
 ///
@@ -77,15 +100,15 @@ pub fn affine<const D: usize>(
 ) -> Tensor<D> {
     let fused = fused_affine(&input, &matrix, bias.as_ref(), Epilogue::Nothing);
     fused.unwrap_or_else(|| {
-        #[cfg(feature = "webgpu")]
-        return affine_of_any_size(input, matrix, bias);
-        #[cfg(not(feature = "webgpu"))]
-        module::linear(input, matrix, bias)
+        #[cfg(feature = "train")]
+        return module::linear(input, matrix, bias);
+        #[cfg(not(feature = "train"))]
+        affine_of_any_size(input, matrix, bias)
     })
 }
 
-/// [`affine`] of sizes for which there is no kernel of one step.
-#[cfg(feature = "webgpu")]
+/// [`affine`] by [`product`].
+#[cfg(not(feature = "train"))]
 fn affine_of_any_size<const D: usize>(
     input: Tensor<D>,
     matrix: Tensor<2>,
@@ -165,8 +188,8 @@ pub fn fused_attention(
     None
 }
 
-/// Convolution of maps whose channels come last, with a bias for each output, clamped from 0 to 6. On the browser's GPU
-/// by a kernel of our own.
+/// Convolution of maps whose channels come last, with a bias for each output, clamped from 0 to 6. In a browser by
+/// a kernel or a function of our own.
 ///
 /// # Shapes
 ///
@@ -185,7 +208,7 @@ pub fn convolution_relu6(
 ) -> Tensor<4> {
     #[cfg(feature = "webgpu")]
     return gpu_kernels::convolution_relu6(&map, &weight, &bias, stride, padding);
-    #[cfg(not(feature = "webgpu"))]
+    #[cfg(feature = "train")]
     {
         let ([.., channels], [_, of_group, ..]) = (map.dims(), weight.dims());
         let groups = channels / of_group;
@@ -194,6 +217,8 @@ pub fn convolution_relu6(
             .clamp(0.0, RELU6_MAX)
             .permute([0, 2, 3, 1])
     }
+    #[cfg(not(any(feature = "webgpu", feature = "train")))]
+    lists::convolution_relu6(map, weight, bias, stride, padding)
 }
 
 /// Changes a table chunk by chunk, natively on all cores.

@@ -20,6 +20,7 @@
 //! | `corruption` | pictures and captions made worse, at the published severities | |
 //! | `unicode` | categories of characters and normal forms of texts, by libraries or the browser | `engine` |
 //! | `preprocess` | pictures and captions → arrays on the host | `engine` |
+//! | `host` | lists of floats: eight numbers at once, products with packed matrices | `engine` |
 //! | `device` | where tensors live; work on all cores; kernels for the browser's GPU | `engine` |
 //! | `model` | Burn modules: towers (`clip`, `bert`, `efficientnet`), the encoder of any two, adapter, losses | `engine` |
 //! | `weights` | a model as a folder: manifest and shards, read and verified; other programs' checkpoints | `engine` |
@@ -38,8 +39,8 @@
 //! # Invariants
 //!
 //! * Numerics cannot fail: every function is total on its stated domain.
-//! * The model waits for no tensor to be read back; packed products, attention, the convolutions of channels and the
-//!   contrastive losses ask whether they are on the CPU, where there is nothing to wait for.
+//! * The model waits for no tensor to be read back; what computes with lists of floats, such as packed products,
+//!   attention and norms, asks whether it is on the CPU, where there is nothing to wait for.
 //! * Only `device` names a backend.
 //! * Only `ui`, `worker`, `wire`, `unicode` and the programs that start them know the browser.
 //! * Only `train`, `xtask` and their programs touch files, the system's clock and the terminal.
@@ -59,6 +60,8 @@ pub mod device;
 pub mod error;
 pub mod explorer;
 pub mod family;
+#[cfg(feature = "engine")]
+pub mod host;
 #[cfg(feature = "engine")]
 pub mod inference;
 pub mod metrics;

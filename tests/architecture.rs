@@ -138,13 +138,18 @@ const MODULES: &[Module] = &[
         never: &[BURN, WEB, LEPTOS, FILES, CLOCKS, STDOUT, CLAP],
     },
     Module {
+        name: "host",
+        may_use: &[],
+        never: &[BURN, WEB, LEPTOS, FILES, CLOCKS, STDOUT, CLAP, SERDE],
+    },
+    Module {
         name: "device",
-        may_use: &["error"],
+        may_use: &["error", "host"],
         never: &[LEPTOS, FILES, CLOCKS, STDOUT, CLAP],
     },
     Module {
         name: "model",
-        may_use: &["device", "error", "family", "numerics"],
+        may_use: &["device", "error", "family", "host", "numerics"],
         never: &[
             WEB,
             LEPTOS,
@@ -158,7 +163,7 @@ const MODULES: &[Module] = &[
     },
     Module {
         name: "weights",
-        may_use: &["error", "model", "preprocess", "protocol"],
+        may_use: &["error", "host", "model", "preprocess", "protocol"],
         never: &[
             WEB,
             LEPTOS,
@@ -180,6 +185,7 @@ const MODULES: &[Module] = &[
             "preprocess",
             "weights",
             "device",
+            "host",
             "protocol",
         ],
         never: &[
@@ -214,6 +220,7 @@ const MODULES: &[Module] = &[
             "preprocess",
             "weights",
             "device",
+            "host",
         ],
         never: &[
             LEPTOS,

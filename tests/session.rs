@@ -16,13 +16,13 @@ use std::task::{Context, Poll, Waker};
 use burn::tensor::{Int, Tensor};
 use kappascope::device::cpu;
 use kappascope::error::{Error, Result};
+use kappascope::host::gemm::portable;
 use kappascope::inference::{
     CPU_TOLERANCE, GoldenReadings, Session, Source, TextEncoding, WeightFormat,
 };
 use kappascope::model::adapter::{AdapterConfig, MeanDirection, PerFamily};
 use kappascope::model::clip::{Architecture, ClipConfig, TextConfig, VisionConfig};
 use kappascope::model::encoder::EncoderConfig;
-use kappascope::model::gemm::portable;
 use kappascope::model::parameters::{Parameters, TensorRecord};
 use kappascope::numerics::Family;
 use kappascope::preprocess::{ImagePreprocess, word_level_tokenizer_json};

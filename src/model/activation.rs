@@ -3,9 +3,9 @@
 use burn::tensor::activation::{gelu, gelu_approximate, sigmoid};
 use burn::tensor::{Tensor, TensorData};
 
-use super::lanes::{Real, replace};
 use super::vector::{exp, polynomial};
-use crate::device::{host_values, is_cpu};
+use crate::device::{VALUES_PER_TASK, change_values, host_values, is_cpu, is_on_host};
+use crate::host::lanes::{Real, replace};
 
 /// Slope of the sigmoid in [`Activation::QuickGelu`].
 const QUICK_GELU_SLOPE: f32 = 1.702;
@@ -40,6 +40,9 @@ impl Activation {
         match self {
             Self::QuickGelu if values.is_autodiff() && is_cpu(&values.device()) => {
                 quick_gelu_with_slope(values)
+            }
+            _ if is_on_host(&values) => {
+                change_values(values, VALUES_PER_TASK, |values| self.apply(values))
             }
             Self::QuickGelu => values.clone() * sigmoid(values.mul_scalar(QUICK_GELU_SLOPE)),
             Self::Gelu => gelu(values),

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use burn::module::{Module, Param};
 use burn::nn::Linear;
-use burn::tensor::Tensor;
+use burn::tensor::{Tensor, TensorData};
 
 use super::activation::Activation;
-use super::gemm::{Kernel, PackedMatrix, Panels};
-use crate::device::{Epilogue, affine, fused_affine};
+use crate::device::{Epilogue, affine, fused_affine, host_values};
+use crate::host::gemm::{Kernel, PackedMatrix, Panels};
 
 /// `x W + b`, as [`Linear`].
 #[derive(Module, Debug)]
@@ -40,7 +40,7 @@ impl Dense {
     pub(crate) fn forward<const D: usize>(&self, input: Tensor<D>) -> Tensor<D> {
         let bias = self.bias.as_ref().map(Param::val);
         match &self.packed {
-            Some(packed) => packed.multiply(input, bias, |_| ()),
+            Some(packed) => multiply(packed, input, bias, |_| ()),
             None => affine(input, self.weight.val(), bias),
         }
     }
@@ -53,7 +53,7 @@ impl Dense {
     ) -> Tensor<D> {
         let bias = self.bias.as_ref().map(Param::val);
         match &self.packed {
-            Some(packed) => packed.multiply(input, bias, |output| activation.apply(output)),
+            Some(packed) => multiply(packed, input, bias, |output| activation.apply(output)),
             None => self
                 .fused(&input, Epilogue::Apply(activation.name()))
                 .unwrap_or_else(|| activation.forward(self.forward(input))),
@@ -100,6 +100,28 @@ impl Dense {
     }
 }
 
+/// Product of the rows and the packed matrix plus the bias, with `finish` applied to all values.
+///
+/// # Shapes
+///
+/// - `input`: `[..., d_in]`, on the CPU
+/// - `bias`: `[d_out]`
+/// - output: `[..., d_out]`, after `finish`
+fn multiply<const D: usize>(
+    packed: &PackedMatrix,
+    input: Tensor<D>,
+    bias: Option<Tensor<1>>,
+    finish: impl FnOnce(&mut [f32]),
+) -> Tensor<D> {
+    let (mut shape, device) = (input.dims(), input.device());
+    let mut bias = bias.map(host_values).unwrap_or_default();
+    bias.resize(packed.panels.n_columns(), 0.0);
+    let mut output = packed.multiply_rows(&host_values(input), &bias);
+    finish(&mut output);
+    shape[D - 1] = packed.d_out;
+    Tensor::from_data(TensorData::new(output, shape), &device)
+}
+
 /// Burn's layer `x W + b`, by the device's own kernel where it has one.
 ///
 /// # Shapes
@@ -139,7 +161,7 @@ mod tests {
 
     use super::*;
     use crate::device::cpu;
-    use crate::model::gemm::{int8_rows, portable};
+    use crate::host::gemm::{int8_rows, portable};
     use crate::model::initial::linear;
 
     #[test]

@@ -8,9 +8,9 @@ use burn::nn::Linear;
 use burn::tensor::{Tensor, TensorData};
 
 use super::dense::{Dense, transpose};
-use super::gemm::Kernel;
 use super::layer_norm::LayerNorm;
 use crate::error::{Error, Result, refuse, refuse_if};
+use crate::host::gemm::Kernel;
 
 /// A tensor on the host, in a file's layout.
 #[derive(Debug, Clone, PartialEq)]

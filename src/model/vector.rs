@@ -1,6 +1,6 @@
 //! Functions of one number or of several at once: no branch, no call.
 
-use super::lanes::Real;
+use crate::host::lanes::Real;
 
 /// `eˣ` to 2e-7 of itself, without a branch: `2ⁿ eʳ` with a whole `n` and `|r| ≤ ln 2 / 2`, and a polynomial for `eʳ`
 /// (Cephes, `expf`).

@@ -11,8 +11,8 @@ use sha2::{Digest as _, Sha256};
 use super::manifest::{FileEntry, Shard, TensorEntry};
 use super::original::{f16_values, values, widen};
 use crate::error::{Error, Result, refuse, refuse_if};
-use crate::model::gemm::int8_rows;
-use crate::model::lanes::{Lanes, N_LANES, Real as _};
+use crate::host::gemm::int8_rows;
+use crate::host::lanes::{Lanes, N_LANES, Real as _};
 use crate::model::parameters::TensorRecord;
 
 /// Ending of the tensor that holds the scale of each row of an `I8` tensor.

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::control::Control;
 use super::files::Picked;
 use crate::device::Device;
-use crate::inference::gemm::Kernel;
+use crate::host::gemm::Kernel;
 use crate::protocol::Probes;
 
 /// Engine of a worker: its name, tolerance, device and kernel.

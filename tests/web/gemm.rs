@@ -2,7 +2,7 @@
 
 use std::ptr;
 
-use kappascope::inference::gemm::{Kernel, PANEL_COLUMNS, Panels, Product, portable};
+use kappascope::host::gemm::{Kernel, PANEL_COLUMNS, Panels, Product, portable};
 use kappascope::worker::gemm_kernel::{MultiplyAdd, assembled_kernel, kernel};
 use wasm_bindgen_test::wasm_bindgen_test;
 

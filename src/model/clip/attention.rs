@@ -3,9 +3,9 @@
 use burn::tensor::activation::softmax;
 use burn::tensor::{Tensor, TensorData};
 
-use crate::device::{fused_attention, host_values, is_cpu, product};
-use crate::model::gemm::{PANEL_COLUMNS, Panels, Product, portable};
-use crate::model::lanes::{Lanes, Real, replace};
+use crate::device::{fused_attention, host_values, is_on_host, product};
+use crate::host::gemm::{PANEL_COLUMNS, Panels, Product, portable};
+use crate::host::lanes::{Lanes, Real, replace};
 use crate::model::vector::exp;
 
 /// `softmax(q kᵀ / √head_width + bias) v`, per head.
@@ -25,7 +25,7 @@ pub(crate) fn attend(
     if let Some(mixed) = fused_attention([&query, &key, &value], heads, bias) {
         return mixed;
     }
-    if is_cpu(&query.device()) && !query.is_autodiff() {
+    if is_on_host(&query) {
         return attend_on_host([query, key, value], heads, bias);
     }
     let [n, n_queries, width] = query.dims();

@@ -207,8 +207,8 @@ mod tests {
 
     use super::*;
     use crate::device::cpu;
+    use crate::host::gemm::portable;
     use crate::model::clip::ClipConfig;
-    use crate::model::gemm::portable;
     use crate::model::parameters::{Filling, Parameters as _, TensorRecord, WeightFormat};
 
     /// Error of values of about one: f32 sums of a hundred terms through three blocks, in another order.

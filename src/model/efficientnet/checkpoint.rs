@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::model::gemm::Kernel;
+use crate::host::gemm::Kernel;
 use crate::model::parameters::{Layout, ParameterVisitor, Parameters};
 
 use super::convolution::Convolution;

@@ -5,8 +5,8 @@ use burn::tensor::{Tensor, TensorData};
 
 use super::convolution::{Convolution, same_padding};
 use super::relu6::relu6;
-use crate::device::{each_chunk_of_two, host_values, is_cpu};
-use crate::model::lanes::{Lanes, N_LANES, replace};
+use crate::device::{each_chunk_of_two, host_values, is_on_host};
+use crate::host::lanes::{Lanes, N_LANES, replace};
 
 /// Neighbouring channels that are computed with at once.
 type Vector = [f32; N_LANES];
@@ -99,7 +99,7 @@ impl Depthwise {
 /// - output: `[n_images, ⌈height / stride⌉, ⌈width / stride⌉, channels]`
 pub(super) fn filter_relu6(convolution: &Convolution, map: Tensor<4>) -> Tensor<4> {
     let ([n_images, height, width, channels], device) = (map.dims(), map.device());
-    if !is_cpu(&device) || map.is_autodiff() || !channels.is_multiple_of(N_LANES) {
+    if !is_on_host(&map) || !channels.is_multiple_of(N_LANES) {
         return convolution.forward_relu6(map);
     }
     let depthwise = Depthwise::pack(convolution);

@@ -8,8 +8,8 @@ use super::depthwise::Depthwise;
 use super::map_means::MapMeans;
 use super::relu6::relu6_in_place;
 use crate::device::host_values;
-use crate::model::gemm::{Kernel, PANEL_COLUMNS, PackedMatrix, Panels};
-use crate::model::lanes::add;
+use crate::host::gemm::{Kernel, PANEL_COLUMNS, PackedMatrix, Panels};
+use crate::host::lanes::add;
 
 /// Convolutions of a block: the one that widens its input, if there is one, the depthwise one, and the one that narrows
 /// it.

@@ -215,7 +215,7 @@ mod tests {
 
     use super::*;
     use crate::device::cpu;
-    use crate::model::gemm::portable;
+    use crate::host::gemm::portable;
     use crate::model::parameters::Parameters as _;
     use crate::model::parameters::count::n_parameters;
 

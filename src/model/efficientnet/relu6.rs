@@ -1,12 +1,9 @@
 //! The nonlinearity after every convolution but the last of a block: numbers are cut to 0–6.
 
-use burn::tensor::{Tensor, TensorData};
+use burn::tensor::Tensor;
 
-use crate::device::{RELU6_MAX, each_chunk, host_values, is_cpu};
-use crate::model::lanes::{Real, replace};
-
-/// Values that one task takes.
-const VALUES_PER_TASK: usize = 1 << 18;
+use crate::device::{RELU6_MAX, VALUES_PER_TASK, change_values, is_on_host};
+use crate::host::lanes::{Real, replace};
 
 /// A number cut to 0–6.
 #[inline(always)]
@@ -22,13 +19,10 @@ pub(super) fn relu6_in_place(values: &mut [f32]) {
 
 /// Values cut to 0–6; on a CPU in place and on all cores, unless a training needs to know where.
 pub(super) fn relu6_of<const D: usize>(values: Tensor<D>) -> Tensor<D> {
-    let (shape, device) = (values.dims(), values.device());
-    if !is_cpu(&device) || values.is_autodiff() {
+    if !is_on_host(&values) {
         return values.clamp(0.0, RELU6_MAX);
     }
-    let mut values = host_values(values);
-    each_chunk(&mut values, VALUES_PER_TASK, |values| {
+    change_values(values, VALUES_PER_TASK, |values| {
         relu6_in_place(values);
-    });
-    Tensor::from_data(TensorData::new(values, shape), &device)
+    })
 }

@@ -7,8 +7,8 @@ use super::exemplars::{Exemplars, ImageOutput};
 use super::head::Head;
 use super::towers::{ImageTower, LockedTextTower};
 use crate::error::Result;
+use crate::host::gemm::Kernel;
 use crate::model::clip::{TextTower, VisionTower};
-use crate::model::gemm::Kernel;
 use crate::model::parameters::{ParameterVisitor, Parameters};
 
 /// Prefixes of the names of the heads' tensors.

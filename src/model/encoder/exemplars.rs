@@ -2,11 +2,12 @@
 //! centres of its pictures.
 
 use burn::module::{Module, Param};
-use burn::tensor::{Device, Tensor};
+use burn::tensor::{Device, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
 
-use crate::device::product;
+use crate::device::{change_values, host_values, is_on_host, product};
 use crate::error::Result;
+use crate::host::lanes::{Lanes, Real as _, replace, sum};
 use crate::model::initial::zeros;
 use crate::model::parameters::{Layout, ParameterVisitor};
 
@@ -66,6 +67,9 @@ impl Exemplars {
     /// - `features`: `[n, width]`, of any length
     /// - output: `[n, 1]`
     pub fn nearest(&self, features: Tensor<2>) -> Tensor<2> {
+        if is_on_host(&features) {
+            return self.nearest_on_host(features);
+        }
         let length = features.clone().square().sum_dim(1).sqrt();
         let unit = features / length.clamp_min(f32::MIN_POSITIVE);
         let mut cosines = product(unit, self.features.val().transpose());
@@ -78,6 +82,29 @@ impl Exemplars {
             nearest.push(best);
         }
         Tensor::cat(nearest, 1).mean_dim(1)
+    }
+
+    fn nearest_on_host(&self, features: Tensor<2>) -> Tensor<2> {
+        let ([n, width], device) = (features.dims(), features.device());
+        let unit = change_values(features, width.max(1), |row| {
+            let length = sum(row, |x| x * x, |x| x * x).sqrt().max(f32::MIN_POSITIVE);
+            replace(row, |x| x / Lanes::of(length), |x| x / length);
+        });
+        let mut cosines = host_values(product(unit, self.features.val().transpose()));
+        let n_exemplars = cosines.len() / n.max(1);
+        let mean = |cosines: &mut [f32]| {
+            let nearest = || {
+                let best = cosines.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+                cosines
+                    .iter_mut()
+                    .filter(|cosine| **cosine >= best)
+                    .for_each(|cosine| *cosine = -1.0);
+                best
+            };
+            std::iter::repeat_with(nearest).take(N_NEAREST).sum::<f32>() / N_NEAREST as f32
+        };
+        let means = cosines.chunks_mut(n_exemplars.max(1)).map(mean);
+        Tensor::from_data(TensorData::new(means.collect(), [n, 1]), &device)
     }
 
     /// Shows the features under `name`.
@@ -105,10 +132,13 @@ mod tests {
         let features =
             Tensor::from_data([[1.0, 0.0], [0.6, 0.8], [0.8, 0.6], [-1.0, 0.0]], &device);
         let asked = Tensor::from_data([[0.0, 3.0], [0.5, 0.0]], &device);
-        let found = Exemplars::of(features).nearest(asked).into_data();
-        let found = found.as_slice::<f32>().expect("floats");
-        for (found, expected) in found.iter().zip([1.4 / 3.0, 2.4 / 3.0]) {
-            assert!((found - expected).abs() < 1e-6, "{found} for {expected}");
+        let exemplars = Exemplars::of(features);
+        let by_tensors = Tensor::from_inner(asked.clone()).require_grad();
+        for asked in [asked, by_tensors] {
+            let found = host_values(exemplars.nearest(asked));
+            for (found, expected) in found.iter().zip([1.4 / 3.0, 2.4 / 3.0]) {
+                assert!((found - expected).abs() < 1e-6, "{found} for {expected}");
+            }
         }
     }
 }

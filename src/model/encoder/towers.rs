@@ -5,9 +5,9 @@ use burn::tensor::{Device, Int, Tensor};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
+use crate::host::gemm::Kernel;
 use crate::model::bert::{Bert, BertConfig};
 use crate::model::efficientnet::{EfficientNet, EfficientNetConfig, LastStage, MapMeans};
-use crate::model::gemm::Kernel;
 use crate::model::parameters::{ParameterVisitor, Parameters};
 
 /// A text tower's architecture and sizes.

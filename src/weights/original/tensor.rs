@@ -3,7 +3,7 @@
 use half::bf16;
 
 use crate::error::{Result, refuse};
-use crate::model::lanes::{Lanes, N_LANES};
+use crate::host::lanes::{Lanes, N_LANES};
 
 /// Type and shape of one tensor, as a file's header has them.
 #[derive(Debug, Clone, PartialEq, Eq)]

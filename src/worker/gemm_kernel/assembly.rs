@@ -9,7 +9,7 @@ use wasm_encoder::{
     InstructionSink, MemArg, MemArgTarget, MemoryType, Module, TypeSection, ValType,
 };
 
-use crate::inference::gemm::PANEL_COLUMNS;
+use crate::host::gemm::PANEL_COLUMNS;
 
 /// Names of the module's exports: a product with panels of floats, and with panels of whole numbers.
 pub(super) const FLOAT: &str = "float";

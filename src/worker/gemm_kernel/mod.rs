@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use js_sys::{Array, Function, Object, Reflect, Uint8Array, WebAssembly};
 use wasm_bindgen::{JsCast as _, JsValue};
 
-use crate::inference::gemm::{Kernel, PANEL_COLUMNS, PanelValues, Product, portable};
+use crate::host::gemm::{Kernel, PANEL_COLUMNS, PanelValues, Product, portable};
 pub use assembly::MultiplyAdd;
 use assembly::{FLOAT, INT8, MEMORY};
 

@@ -6,10 +6,7 @@
 
 use std::fmt;
 
-use burn::tensor::{Tensor, TensorData};
-
 use super::lanes::{Lanes, N_LANES, Real};
-use crate::device::host_values;
 
 /// Columns of a panel: the sums of one row of the output that the inner loop holds.
 pub const PANEL_COLUMNS: usize = N_LANES;
@@ -56,9 +53,9 @@ pub enum PanelValues {
 
 /// A packed matrix `[d_in, d_out]` and the kernel that multiplies by it.
 #[derive(Debug)]
-pub(super) struct PackedMatrix {
-    d_out: usize,
-    panels: Panels,
+pub(crate) struct PackedMatrix {
+    pub(crate) d_out: usize,
+    pub(crate) panels: Panels,
     kernel: Kernel,
 }
 
@@ -70,7 +67,7 @@ impl Panels {
     }
 
     /// Packs a matrix that comes row by row, with the columns that fill its last panel: `[d_in, n_panels · 8]`.
-    pub(super) fn pack_rows(rows: &[f32], d_in: usize) -> Self {
+    pub(crate) fn pack_rows(rows: &[f32], d_in: usize) -> Self {
         let n_panels = rows.len() / d_in / PANEL_COLUMNS;
         let (eights, _) = rows.as_chunks::<PANEL_COLUMNS>();
         let columns = |i_panel| eights.iter().skip(i_panel).step_by(n_panels);
@@ -119,34 +116,12 @@ impl fmt::Debug for Panels {
 }
 
 impl PackedMatrix {
-    pub(super) fn new(panels: Panels, d_out: usize, kernel: Kernel) -> Self {
+    pub(crate) fn new(panels: Panels, d_out: usize, kernel: Kernel) -> Self {
         Self {
             d_out,
             panels,
             kernel,
         }
-    }
-
-    /// Product of the rows and the packed matrix plus the bias, with `finish` applied to all values.
-    ///
-    /// # Shapes
-    ///
-    /// - `input`: `[..., d_in]`, on the CPU
-    /// - `bias`: `[d_out]`
-    /// - output: `[..., d_out]`, after `finish`
-    pub(super) fn multiply<const D: usize>(
-        &self,
-        input: Tensor<D>,
-        bias: Option<Tensor<1>>,
-        finish: impl FnOnce(&mut [f32]),
-    ) -> Tensor<D> {
-        let (mut shape, device) = (input.dims(), input.device());
-        let mut bias = bias.map(host_values).unwrap_or_default();
-        bias.resize(self.panels.n_columns(), 0.0);
-        let mut output = self.multiply_rows(&host_values(input), &bias);
-        finish(&mut output);
-        shape[D - 1] = self.d_out;
-        Tensor::from_data(TensorData::new(output, shape), &device)
     }
 
     /// Product of the rows and the packed matrix plus the bias, row by row.
@@ -156,7 +131,7 @@ impl PackedMatrix {
     /// - `rows`: `[n_rows, d_in]`
     /// - `bias`: one for each column of the panels
     /// - output: `[n_rows, d_out]`
-    pub(super) fn multiply_rows(&self, rows: &[f32], bias: &[f32]) -> Vec<f32> {
+    pub(crate) fn multiply_rows(&self, rows: &[f32], bias: &[f32]) -> Vec<f32> {
         let n_columns = self.panels.n_columns();
         let mut output = vec![0.0; rows.len() / self.panels.d_in * n_columns];
         (self.kernel)(Product {

@@ -172,16 +172,49 @@ pub(crate) fn replace(
     }
 }
 
+/// The sum of a function of each value, which is given for eight and for those that are left at the end.
+#[inline(always)]
+pub(crate) fn sum(
+    values: &[f32],
+    of_lanes: impl Fn(Lanes) -> Lanes,
+    of_one: impl Fn(f32) -> f32,
+) -> f32 {
+    let (eights, rest) = values.as_chunks::<N_LANES>();
+    let mut sums = Lanes::of(0.0);
+    for eight in eights {
+        sums = sums + of_lanes(Lanes::from(*eight));
+    }
+    let sums: [f32; N_LANES] = sums.into();
+    sums.iter().sum::<f32>() + rest.iter().map(|value| of_one(*value)).sum::<f32>()
+}
+
 /// Adds values to as many others.
 #[inline(always)]
 pub(crate) fn add(sums: &mut [f32], values: &[f32]) {
-    let (eights, rest) = sums.as_chunks_mut::<N_LANES>();
-    let (others, other_rest) = values.as_chunks::<N_LANES>();
+    combine(sums, values, |a, b| a + b, |a, b| a + b);
+}
+
+/// Multiplies values by as many others.
+#[inline(always)]
+pub(crate) fn multiply(products: &mut [f32], factors: &[f32]) {
+    combine(products, factors, |a, b| a * b, |a, b| a * b);
+}
+
+/// Replaces each value by a function of it and of another.
+#[inline(always)]
+fn combine(
+    values: &mut [f32],
+    others: &[f32],
+    of_lanes: impl Fn(Lanes, Lanes) -> Lanes,
+    of_one: impl Fn(f32, f32) -> f32,
+) {
+    let (eights, rest) = values.as_chunks_mut::<N_LANES>();
+    let (others, other_rest) = others.as_chunks::<N_LANES>();
     for (eight, other) in eights.iter_mut().zip(others) {
-        *eight = (Lanes::from(*eight) + Lanes::from(*other)).into();
+        *eight = of_lanes(Lanes::from(*eight), Lanes::from(*other)).into();
     }
-    for (sum, value) in rest.iter_mut().zip(other_rest) {
-        *sum += value;
+    for (value, other) in rest.iter_mut().zip(other_rest) {
+        *value = of_one(*value, *other);
     }
 }
 
@@ -198,7 +231,7 @@ mod quad {
 
     use bytemuck::must_cast;
 
-    use super::N_LANES;
+    use crate::host::lanes::{BIAS, FRACTION_BITS, N_LANES};
 
     pub(super) use std::arch::wasm32::v128 as Quad;
 
@@ -226,7 +259,7 @@ mod quad {
     fn widened(halves: Quad) -> Quad {
         const SIGN: u32 = 0x8000;
         const INFINITY: u32 = 0x7c00 << 13;
-        const FACTOR: f32 = f32::from_bits((112 + super::BIAS) << super::FRACTION_BITS);
+        const FACTOR: f32 = f32::from_bits((112 + BIAS) << FRACTION_BITS);
         let sign = v128_and(halves, u32x4_splat(SIGN));
         let bits = u32x4_shl(v128_xor(halves, sign), 13);
         let finite = f32x4_mul(bits, f32x4_splat(FACTOR));
@@ -283,8 +316,8 @@ mod quad {
 
     #[inline(always)]
     pub(super) fn power_of_low_bits(quad: Quad) -> Quad {
-        let bias = i32x4_splat(super::BIAS.cast_signed());
-        i32x4_shl(i32x4_add(quad, bias), super::FRACTION_BITS)
+        let bias = i32x4_splat(BIAS.cast_signed());
+        i32x4_shl(i32x4_add(quad, bias), FRACTION_BITS)
     }
 }
 
@@ -295,7 +328,7 @@ mod quad {
     use half::f16;
     use wide::u32x4;
 
-    use super::N_LANES;
+    use crate::host::lanes::{BIAS, FRACTION_BITS, N_LANES};
 
     pub(super) use wide::f32x4 as Quad;
 
@@ -359,8 +392,8 @@ mod quad {
 
     #[inline(always)]
     pub(super) fn power_of_low_bits(quad: Quad) -> Quad {
-        let exponent = quad.to_bits() + u32x4::splat(super::BIAS);
-        Quad::from_bits(exponent << super::FRACTION_BITS)
+        let exponent = quad.to_bits() + u32x4::splat(BIAS);
+        Quad::from_bits(exponent << FRACTION_BITS)
     }
 }
 
