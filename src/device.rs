@@ -22,34 +22,34 @@ pub fn cpu() -> Device {
     Device::flex()
 }
 
+/// Whether all tensors of this program live on the CPU, or none does; `None` where one must ask. So an engine, which
+/// has one device, holds nothing that was written for another.
+const ALL_ON_CPU: Option<bool> = match (cfg!(feature = "flex"), cfg!(feature = "webgpu")) {
+    (true, true) => None,
+    _ if cfg!(feature = "train") => None,
+    (has_flex, _) => Some(has_flex),
+};
+
 /// Whether this is [`cpu`].
-#[cfg_attr(
-    not(feature = "train"),
-    expect(unused_variables, reason = "an engine has one device")
-)]
 #[must_use]
 pub fn is_cpu(device: &Device) -> bool {
-    #[cfg(feature = "train")]
-    return *device == cpu();
-    #[cfg(not(feature = "train"))]
-    cfg!(feature = "flex")
+    ALL_ON_CPU.unwrap_or_else(|| is_flex(device))
+}
+
+#[cfg(feature = "flex")]
+fn is_flex(device: &Device) -> bool {
+    *device == cpu()
+}
+
+#[cfg(not(feature = "flex"))]
+fn is_flex(_: &Device) -> bool {
+    false
 }
 
 /// Whether the values of a tensor are read without waiting, and no training needs the slope of what is made of them.
-/// In the engine on the CPU they all are, so that what is written for other devices is no part of its program.
-#[cfg_attr(
-    not(feature = "train"),
-    expect(
-        unused_variables,
-        reason = "an engine has one device and trains nothing"
-    )
-)]
 #[must_use]
 pub fn is_on_host<const D: usize>(tensor: &Tensor<D>) -> bool {
-    #[cfg(feature = "train")]
-    return is_cpu(&tensor.device()) && !tensor.is_autodiff();
-    #[cfg(not(feature = "train"))]
-    cfg!(feature = "flex")
+    ALL_ON_CPU.unwrap_or_else(|| is_flex(&tensor.device()) && !tensor.is_autodiff())
 }
 
 /// Values that one task of several takes at a time.

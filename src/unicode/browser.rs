@@ -6,9 +6,11 @@ use js_sys::{JsString, RegExp};
 
 use super::{Category, NormalForm};
 
+const N_CATEGORIES: usize = Category::ALL.len();
+
 thread_local! {
     /// A pattern for each category, made when it is first asked for.
-    static PATTERNS: [OnceCell<RegExp>; Category::ALL.len()] = [const { OnceCell::new() }; Category::ALL.len()];
+    static PATTERNS: [OnceCell<RegExp>; N_CATEGORIES] = const { [const { OnceCell::new() }; N_CATEGORIES] };
 }
 
 pub(super) fn has(category: Category, character: char) -> bool {
