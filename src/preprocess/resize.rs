@@ -158,14 +158,14 @@ fn filter(rgb: &RgbPixels, rows: &[Taps], columns: &[Taps]) -> Vec<u8> {
 /// One source row, reduced to the output columns.
 fn filter_row(row: &[u8], columns: &[Taps], band: &mut Vec<u8>) {
     for taps in columns {
-        let mut sums = [HALF; 3];
-        let pixels = row[3 * taps.first..3 * taps.end()].chunks_exact(3);
-        for (pixel, weight) in pixels.zip(&taps.weights) {
-            for (sum, &value) in sums.iter_mut().zip(pixel) {
-                *sum += i32::from(value) * weight;
-            }
+        let (mut red, mut green, mut blue) = (HALF, HALF, HALF);
+        let (pixels, _) = row[3 * taps.first..3 * taps.end()].as_chunks();
+        for (&[r, g, b], weight) in pixels.iter().zip(&taps.weights) {
+            red += i32::from(r) * weight;
+            green += i32::from(g) * weight;
+            blue += i32::from(b) * weight;
         }
-        band.extend(sums.map(to_u8));
+        band.extend([to_u8(red), to_u8(green), to_u8(blue)]);
     }
 }
 

@@ -98,13 +98,13 @@ impl Plane {
         };
         match self.enlargement {
             (1, 1) => out.extend_from_slice(near),
-            (2, 1) if self.width > 2 => widen(near, out),
+            (2, 1) if self.width > 2 => widen(near.iter().copied().map(u16::from), [1, 2], 2, out),
             (1, 2) => {
-                let (bias, pairs) = (if is_even { 1 } else { 2 }, near.iter().zip(self.row(far)));
-                let sums = pairs.map(|(&near, &far)| 3 * u16::from(near) + u16::from(far));
+                let bias = if is_even { 1 } else { 2 };
+                let sums = weighted_sums(near, self.row(far));
                 out.extend(sums.map(|sum| to_u8((sum + bias) >> 2)));
             }
-            (2, 2) if self.width > 2 => widen_sums(near, self.row(far), out),
+            (2, 2) if self.width > 2 => widen(weighted_sums(near, self.row(far)), [8, 7], 4, out),
             (times, _) => {
                 let repeated = |&sample: &u8| std::iter::repeat_n(sample, times);
                 out.extend(near.iter().flat_map(repeated));
@@ -113,27 +113,29 @@ impl Plane {
     }
 }
 
-/// Twice as wide: three quarters of the nearer sample and one of the farther, rounded down and up in turn.
-fn widen(row: &[u8], out: &mut Vec<u8>) {
-    let at = |i: usize| u16::from(row[i]);
-    let last = row.len() - 1;
-    out.extend([row[0], to_u8((3 * at(0) + at(1) + 2) >> 2)]);
-    for i in 1..last {
-        let (left, right) = (3 * at(i) + at(i - 1) + 1, 3 * at(i) + at(i + 1) + 2);
-        out.extend([left >> 2, right >> 2].map(to_u8));
-    }
-    out.extend([to_u8((3 * at(last) + at(last - 1) + 1) >> 2), row[last]]);
+/// Three times the sample of the nearer row and once that of the farther.
+fn weighted_sums(near: &[u8], far: &[u8]) -> impl ExactSizeIterator<Item = u16> {
+    let pairs = near.iter().zip(far);
+    pairs.map(|(&near, &far)| 3 * u16::from(near) + u16::from(far))
 }
 
-/// Twice as wide and high: the same weights in both directions, rounded once.
-fn widen_sums(near: &[u8], far: &[u8], out: &mut Vec<u8>) {
-    let sum = |i: usize| 3 * u16::from(near[i]) + u16::from(far[i]);
-    let last = near.len() - 1;
-    for i in 0..=last {
-        // The outermost sums are repeated.
-        let (before, after) = (sum(i.saturating_sub(1)), sum((i + 1).min(last)));
-        let (left, right) = (3 * sum(i) + before + 8, 3 * sum(i) + after + 7);
-        out.extend([left >> 4, right >> 4].map(to_u8));
+/// Twice as many samples: three times the nearer one and once the farther, in parts of `2^shift`, rounded down and up
+/// in turn. The outermost samples are repeated.
+fn widen(
+    mut samples: impl ExactSizeIterator<Item = u16>,
+    [down, up]: [u16; 2],
+    shift: u16,
+    out: &mut Vec<u8>,
+) {
+    let start = out.len();
+    out.resize(start + 2 * samples.len(), 0);
+    let mut at = samples.next().unwrap_or_default();
+    let mut before = at;
+    for pair in out[start..].as_chunks_mut::<2>().0 {
+        let after = samples.next().unwrap_or(at);
+        let (left, right) = (3 * at + before + down, 3 * at + after + up);
+        *pair = [to_u8(left >> shift), to_u8(right >> shift)];
+        (before, at) = (at, after);
     }
 }
 
@@ -148,13 +150,19 @@ fn to_u8(mean: u16) -> u8 {
 
 fn push_row(pixels: &mut Vec<u8>, rows: &[Vec<u8>], space: ColourSpace) {
     let columns = 0..rows.first().map_or(0, Vec::len);
+    let start = pixels.len();
     match (space, rows) {
         (ColourSpace::Grey, [grey]) => pixels.extend(columns.flat_map(|x| [grey[x]; 3])),
         (ColourSpace::Rgb, [red, green, blue]) => {
             pixels.extend(columns.flat_map(|x| [red[x], green[x], blue[x]]));
         }
         (ColourSpace::YCbCr, [y, cb, cr]) => {
-            pixels.extend(columns.flat_map(|x| ycc_to_rgb(y[x], cb[x], cr[x])));
+            pixels.resize(start + 3 * columns.len(), 0);
+            let values = y.iter().zip(cb).zip(cr);
+            let (row, _) = pixels[start..].as_chunks_mut::<3>();
+            for (pixel, ((y, cb), cr)) in row.iter_mut().zip(values) {
+                *pixel = ycc_to_rgb(*y, *cb, *cr);
+            }
         }
         (ColourSpace::Cmyk, [c, m, y, k]) => {
             let inks = |x: usize| [c[x], m[x], y[x]].map(|ink| 255 - ink);
@@ -175,7 +183,7 @@ fn ycc_to_rgb(y: u8, cb: u8, cr: u8) -> [u8; 3] {
     let red = y + ((91_881 * cr + 32_768) >> 16);
     let green = y + ((-22_554 * cb - 46_802 * cr + 32_768) >> 16);
     let blue = y + ((116_130 * cb + 32_768) >> 16);
-    [red, green, blue].map(clamp)
+    [clamp(red), clamp(green), clamp(blue)]
 }
 
 /// Pillow's `cmyk2rgb`, where `unprinted` is 255 less the black ink, as Adobe's files store it.

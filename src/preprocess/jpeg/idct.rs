@@ -30,16 +30,20 @@ pub(super) fn inverse_transform(coefficients: &[i16; 64], quantisation: &[u16; 6
         *value = Wrapping(i32::from(coefficient)) * Wrapping(i32::from(step));
     }
     for column in 0..8 {
-        let line = std::array::from_fn(|row| work[8 * row + column]);
+        let at = |row: usize| work[8 * row + column];
+        let line = [at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7)];
         let line = transform_line(line, CONST_BITS - PASS1_BITS);
-        for (row, value) in line.into_iter().enumerate() {
-            work[8 * row + column] = value;
+        for (row, value) in work.as_chunks_mut::<8>().0.iter_mut().zip(line) {
+            row[column] = value;
         }
     }
     let mut samples = [0; 64];
     let rows = work.as_chunks::<8>().0.iter();
     for (row, out) in rows.zip(samples.as_chunks_mut::<8>().0) {
-        *out = transform_line(*row, CONST_BITS + PASS1_BITS + 3).map(to_sample);
+        let line = transform_line(*row, CONST_BITS + PASS1_BITS + 3);
+        for (sample, value) in out.iter_mut().zip(line) {
+            *sample = to_sample(value);
+        }
     }
     samples
 }
@@ -59,14 +63,19 @@ fn transform_line(line: [Int; 8], shift: usize) -> [Int; 8] {
     let even = even_part(&line);
     let odd = odd_part(&line);
     let half = Wrapping(1) << (shift - 1);
-    std::array::from_fn(|i| {
-        let sum = if i < 4 {
-            even[i] + odd[i]
-        } else {
-            even[7 - i] - odd[7 - i]
-        };
-        (sum + half) >> shift
-    })
+    let sum = |i: usize| (even[i] + odd[i] + half) >> shift;
+    let difference = |i: usize| (even[i] - odd[i] + half) >> shift;
+    // Written out: a program that is compiled for its size has no loop unrolled.
+    [
+        sum(0),
+        sum(1),
+        sum(2),
+        sum(3),
+        difference(3),
+        difference(2),
+        difference(1),
+        difference(0),
+    ]
 }
 
 #[inline]
