@@ -107,7 +107,7 @@ pub fn affine<const D: usize>(
     })
 }
 
-/// [`affine`] by [`product`].
+/// [`affine`] of any sizes: a [`product`] of all rows, plus the bias. Shapes as there.
 #[cfg(not(feature = "train"))]
 fn affine_of_any_size<const D: usize>(
     input: Tensor<D>,

@@ -57,7 +57,7 @@ impl LayerNorm {
     }
 }
 
-/// Normalises one row.
+/// Normalises one row, `[width]`, in its place; γ and β are as wide.
 #[cfg_attr(target_arch = "wasm32", target_feature(enable = "simd128"))]
 fn normalize(row: &mut [f32], gamma: &[f32], beta: &[f32], epsilon: f32) {
     let width = row.len() as f32;

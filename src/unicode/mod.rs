@@ -40,7 +40,7 @@ pub enum NormalForm {
 }
 
 impl Category {
-    /// All of them.
+    /// All categories that this can tell; some hold others, as marks the nonspacing ones.
     pub const ALL: [Self; 11] = [
         Self::Control,
         Self::Format,
@@ -79,7 +79,7 @@ impl Category {
 }
 
 impl NormalForm {
-    /// All of them.
+    /// All four forms that Unicode defines.
     pub const ALL: [Self; 4] = [Self::Nfc, Self::Nfd, Self::Nfkc, Self::Nfkd];
 
     /// The form of a text.

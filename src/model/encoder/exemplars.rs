@@ -87,8 +87,7 @@ impl Exemplars {
     fn nearest_on_host(&self, features: Tensor<2>) -> Tensor<2> {
         let ([n, width], device) = (features.dims(), features.device());
         let unit = change_values(features, width.max(1), |row| {
-            let length = sum(row, |x| x * x, |x| x * x).sqrt().max(f32::MIN_POSITIVE);
-            replace(row, |x| x / Lanes::of(length), |x| x / length);
+            scale_to_unit_length(row);
         });
         let mut cosines = host_values(product(unit, self.features.val().transpose()));
         let n_exemplars = cosines.len() / n.max(1);
@@ -119,6 +118,13 @@ impl Exemplars {
     ) -> Result<()> {
         visitor.visit(name, Layout::Same, &mut self.features)
     }
+}
+
+/// Divides a row by its length; one of zeros stays so.
+#[cfg_attr(target_arch = "wasm32", target_feature(enable = "simd128"))]
+fn scale_to_unit_length(row: &mut [f32]) {
+    let length = sum(row, |x| x * x, |x| x * x).sqrt().max(f32::MIN_POSITIVE);
+    replace(row, |x| x / Lanes::of(length), |x| x / length);
 }
 
 #[cfg(test)]

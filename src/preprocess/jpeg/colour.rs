@@ -150,13 +150,13 @@ fn to_u8(mean: u16) -> u8 {
 
 fn push_row(pixels: &mut Vec<u8>, rows: &[Vec<u8>], space: ColourSpace) {
     let columns = 0..rows.first().map_or(0, Vec::len);
-    let start = pixels.len();
     match (space, rows) {
         (ColourSpace::Grey, [grey]) => pixels.extend(columns.flat_map(|x| [grey[x]; 3])),
         (ColourSpace::Rgb, [red, green, blue]) => {
             pixels.extend(columns.flat_map(|x| [red[x], green[x], blue[x]]));
         }
         (ColourSpace::YCbCr, [y, cb, cr]) => {
+            let start = pixels.len();
             pixels.resize(start + 3 * columns.len(), 0);
             let values = y.iter().zip(cb).zip(cr);
             let (row, _) = pixels[start..].as_chunks_mut::<3>();
