@@ -7,7 +7,7 @@
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor};
 
-use super::method::{Method, Pairs, scalar};
+use super::method::{Method, scalar};
 use crate::error::Result;
 use crate::model::adapter::{
     Adapter, AdapterConfig, Family, concentration, info_nce, log_likelihood_ratio,
@@ -62,16 +62,15 @@ impl AsymVlm {
 }
 
 impl Method for AsymVlm {
-    fn loss(&self, pairs: Pairs, _epoch: usize) -> Tensor<1> {
-        let logits = self.logits(pairs);
+    fn loss_of_rows(&self, images: Tensor<2>, texts: Tensor<2>, _epoch: usize) -> Tensor<1> {
+        let logits = self.logits(images, texts);
         match &self.bias {
             None => info_nce(logits),
             Some(bias) => sigmoid_loss(logits, bias.val()),
         }
     }
 
-    fn logits(&self, pairs: Pairs) -> Tensor<2> {
-        let (images, texts) = (self.of_images(pairs.images), self.of_texts(pairs.texts));
+    fn logits(&self, images: Tensor<2>, texts: Tensor<2>) -> Tensor<2> {
         let factor = self.adapter.logit_scale.val();
         scaled_log_likelihood_ratio(self.family, texts, images, factor)
     }

@@ -12,7 +12,7 @@ use burn::tensor::activation::sigmoid;
 use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::method::{Method, Pairs, parameters_of};
+use super::method::{Method, parameters_of};
 use crate::model::adapter::{AdapterConfig, Perceptron, evidential_loss, info_nce};
 use crate::model::clip::normalize;
 
@@ -81,8 +81,8 @@ impl Elip {
 }
 
 impl Method for Elip {
-    fn loss(&self, pairs: Pairs, epoch: usize) -> Tensor<1> {
-        let scores = self.scores(self.of_images(pairs.images), self.of_texts(pairs.texts));
+    fn loss_of_rows(&self, images: Tensor<2>, texts: Tensor<2>, epoch: usize) -> Tensor<1> {
+        let scores = self.scores(images, texts);
         let of = |scores| self.log_evidence(scores);
         let both = [of(scores.clone()), of(scores.transpose())];
         loss_both_ways(both, epoch as f64 / self.annealing_epochs as f64)
@@ -150,9 +150,8 @@ impl ElipBottleneck {
 }
 
 impl Method for ElipBottleneck {
-    fn loss(&self, pairs: Pairs, epoch: usize) -> Tensor<1> {
-        let scores = self.scores(self.of_images(pairs.images), self.of_texts(pairs.texts));
-        let log_evidence = scores * LOGIT_SCALE;
+    fn loss_of_rows(&self, images: Tensor<2>, texts: Tensor<2>, epoch: usize) -> Tensor<1> {
+        let log_evidence = self.scores(images, texts) * LOGIT_SCALE;
         if !self.is_evidential {
             return info_nce(log_evidence);
         }

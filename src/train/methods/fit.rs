@@ -10,12 +10,17 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
 use serde::{Deserialize, Serialize};
 
-use super::method::{Method, Pairs};
+use super::method::{Method, Pairs, Side};
 use super::probes::{EPOCHS_PER_READING, ProbeLog};
-use crate::train::optimize::{Checkpoint, Loss, Objective, Optimizer, Trainer, cosine};
+use crate::device::is_cpu;
+use crate::train::optimize::{
+    BatchPart, Checkpoint, Loss, Objective, Optimizer, Trainer, cosine, each,
+};
 
 /// Least learning rate of the cosine schedule.
 const LEAST_LEARNING_RATE: f64 = 1e-6;
+/// Captions of a batch that go through a method together on one core of a CPU.
+const ROWS_PER_PART: usize = 512;
 
 /// Optimiser, batch, epochs and seed of a training.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -146,6 +151,9 @@ fn trainer<'a, M: Method>(
     features: &'a Features,
     (device, probes): (Device, Option<Probing>),
 ) -> Trainer<M, FeatureBatches<'a>> {
+    // A parameter draws its first value when it is first used, and which part of a batch is the first to use it is
+    // chance.
+    method.loss(attached(gather(features, &[0]), &device), 1);
     let batches = FeatureBatches {
         training,
         features,
@@ -190,10 +198,7 @@ impl FeatureBatches<'_> {
 impl<M: Method> Objective<M> for FeatureBatches<'_> {
     fn loss(&mut self, method: &M, step: usize) -> Result<(Loss, GradientsParams)> {
         let (pairs, epoch) = self.pairs(step);
-        let total = method.loss(pairs, epoch + 1);
-        let mut shown = vec![("loss", total.clone())];
-        shown.extend(method.logit_scale().map(|scale| ("τ", scale)));
-        Ok(Loss { total, shown }.with_gradients(method))
+        Ok(loss(method, pairs, epoch + 1, ROWS_PER_PART))
     }
 
     fn learning_rate(&self, step: usize) -> f64 {
@@ -219,6 +224,37 @@ impl<M: Method> Objective<M> for FeatureBatches<'_> {
             _ => Ok(()),
         }
     }
+}
+
+/// The loss of a batch and its gradients. On the CPU captions go through the method in parts of so many rows, if there
+/// is more than one.
+fn loss<M: Method>(
+    method: &M,
+    pairs: Pairs,
+    epoch: usize,
+    rows_per_part: usize,
+) -> (Loss, GradientsParams) {
+    let ([n, _], device) = (pairs.texts.dims(), pairs.texts.device());
+    if n <= rows_per_part || !is_cpu(&device) {
+        let total = method.loss(pairs, epoch);
+        return beside_scale(total, method).with_gradients(method);
+    }
+    let images = method.training_rows(Side::Image, pairs.images);
+    let parts = each(pairs.texts.split(rows_per_part, 0), &device, |texts| {
+        BatchPart::new(method, &device, |copy| {
+            copy.training_rows(Side::Text, texts)
+        })
+    });
+    let texts = Tensor::cat(parts.iter().map(BatchPart::leaf).collect(), 0);
+    let total = method.loss_of_rows(images, texts, epoch);
+    beside_scale(total, method).with_gradients_in_parts(method, parts, &device)
+}
+
+/// A loss that is shown beside the factor on the logits, if there is one.
+fn beside_scale(total: Tensor<1>, method: &impl Method) -> Loss {
+    let mut shown = vec![("loss", total.clone())];
+    shown.extend(method.logit_scale().map(|scale| ("τ", scale)));
+    Loss { total, shown }
 }
 
 fn gather(features: &Features, indices: &[usize]) -> Pairs {
@@ -283,13 +319,15 @@ fn shuffled(n: usize, rng: &mut ChaCha8Rng) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
-    use burn::module::Module as _;
+    use burn::module::{Module as _, ModuleVisitor, Param};
 
     use super::super::probes::ProbeReading;
     use super::*;
     use crate::model::adapter::{AdapterConfig, Family, MeanDirection};
     use crate::model::parameters::{NamedTensor, Parameters as _};
-    use crate::train::methods::{AsymVlm, ContrastiveLoss};
+    use crate::train::methods::{
+        AsymVlm, ContrastiveLoss, MethodName, MethodOptions, MethodVisitor, UncertaintyOf, Variant,
+    };
 
     /// Rounding of a cosine.
     const TOLERANCE: f64 = 1e-12;
@@ -505,5 +543,84 @@ mod tests {
         // Resuming a finished fit takes its last reading again, which must not be recorded twice.
         fitted(watched);
         assert_eq!(readings(&log.path), found, "without doubles");
+    }
+
+    /// Compares a batch in parts with all of it at once.
+    struct InParts {
+        pairs: Pairs,
+    }
+
+    impl MethodVisitor for InParts {
+        /// Greatest difference of a gradient over the greatest gradient, and difference of the losses.
+        type Output = (f32, f32);
+
+        fn visit<M: Method>(self, method: M) -> Self::Output {
+            let of = |rows_per_part| {
+                let (loss, gradients) = loss(&method, self.pairs.clone(), 1, rows_per_part);
+                (loss.total.into_scalar::<f32>(), gradients)
+            };
+            let ((all, expected), (in_parts, found)) = (of(9), of(4));
+            let mut compared = Compared {
+                found,
+                expected,
+                greatest: 0.0,
+                difference: 0.0,
+            };
+            method.visit(&mut compared);
+            assert!(compared.greatest > 0.0, "no gradient");
+            (
+                compared.difference / compared.greatest,
+                (in_parts - all).abs(),
+            )
+        }
+    }
+
+    struct Compared {
+        found: GradientsParams,
+        expected: GradientsParams,
+        greatest: f32,
+        difference: f32,
+    }
+
+    impl ModuleVisitor for Compared {
+        fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+            let of = |gradients: &GradientsParams| {
+                let gradient = gradients.get::<D>(param.id);
+                gradient.expect("every parameter takes part in the loss")
+            };
+            let (found, expected) = (of(&self.found), of(&self.expected));
+            let greatest = |values: Tensor<D>| values.abs().max().into_scalar::<f32>();
+            self.greatest = self.greatest.max(greatest(expected.clone()));
+            self.difference = self.difference.max(greatest(found - expected));
+        }
+    }
+
+    #[test]
+    fn captions_in_parts_have_the_loss_and_the_gradients_of_all_at_once() {
+        let device = crate::device::cpu().autodiff();
+        let (features, variant) = (some_features(), Variant::Code);
+        let options = MethodOptions {
+            variant,
+            sizes: AdapterConfig {
+                embed_dim: 4,
+                hidden_width: 5,
+                hidden_layers: 1,
+                mean_direction: MeanDirection::Learned,
+            },
+            batch: 9,
+            deterministic_scale: None,
+            probvlm_uncertainty: UncertaintyOf::Inverse,
+        };
+        let all: Vec<usize> = (0..9).collect();
+        let trained = MethodName::ALL.into_iter();
+        for name in trained.filter(|name| name.optimizer(variant).is_some()) {
+            let pairs = attached(gather(&features, &all), &device);
+            let (of_gradients, of_loss) = name.visit(&options, &device, InParts { pairs });
+            assert!(
+                of_gradients < 1e-5 && of_loss < 1e-5,
+                "{}: gradients differ by {of_gradients} of the greatest, losses by {of_loss}",
+                name.title()
+            );
+        }
     }
 }

@@ -27,24 +27,51 @@ pub enum Side {
 }
 
 /// A way to score captions against pictures, with the loss that trains it, if it is trained.
-pub trait Method: Module + Parameters {
+pub trait Method: Module + Parameters + Sync + 'static {
+    /// The loss of a batch in an epoch, counted from 1.
+    ///
+    /// # Shapes
+    ///
+    /// - output: `[1]`
+    fn loss(&self, pairs: Pairs, epoch: usize) -> Tensor<1> {
+        let images = self.training_rows(Side::Image, pairs.images);
+        self.loss_of_rows(images, self.training_rows(Side::Text, pairs.texts), epoch)
+    }
+
+    /// What the loss needs of a batch's pictures or captions, a row of each feature alone: the rows that are scored
+    /// unless a method's loss needs more.
+    ///
+    /// # Shapes
+    ///
+    /// - `features`: `[n, width]`, not normalised
+    /// - output: `[n, anything]`
+    fn training_rows(&self, side: Side, features: Tensor<2>) -> Tensor<2> {
+        match side {
+            Side::Image => self.of_images(features),
+            Side::Text => self.of_texts(features),
+        }
+    }
+
     /// The loss of a batch in an epoch, counted from 1: `InfoNCE` of [`logits`](Self::logits) unless a method has
     /// another one.
     ///
     /// # Shapes
     ///
+    /// - `images`, `texts`: output of [`training_rows`](Self::training_rows), `[n, anything]`
     /// - output: `[1]`
-    fn loss(&self, pairs: Pairs, _epoch: usize) -> Tensor<1> {
-        info_nce(self.logits(pairs))
+    fn loss_of_rows(&self, images: Tensor<2>, texts: Tensor<2>, _epoch: usize) -> Tensor<1> {
+        info_nce(self.logits(images, texts))
     }
 
-    /// Scores of all pairs of a batch, times the trained factor if there is one.
+    /// [Scores](Self::scores) of all pairs of a batch, times the trained factor if there is one.
     ///
     /// # Shapes
     ///
+    /// - `images`: output of [`of_images`](Self::of_images), `[n, anything]`
+    /// - `texts`: output of [`of_texts`](Self::of_texts), `[n, anything]`
     /// - output: `[n, n]`
-    fn logits(&self, pairs: Pairs) -> Tensor<2> {
-        let scores = self.scores(self.of_images(pairs.images), self.of_texts(pairs.texts));
+    fn logits(&self, images: Tensor<2>, texts: Tensor<2>) -> Tensor<2> {
+        let scores = self.scores(images, texts);
         match self.logit_scale() {
             None => scores,
             Some(scale) => scaled(scores, scale),

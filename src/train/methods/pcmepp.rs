@@ -6,11 +6,10 @@
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor};
 
-use super::method::{Method, Pairs, Side, last_column, parameters_of, scalar, unit_gaussians};
+use super::method::{Method, Side, columns, last_column, parameters_of, scalar, unit_gaussians};
 use crate::model::adapter::{
     AdapterConfig, Perceptron, expected_squared_distance, scaled, sigmoid_loss,
 };
-use crate::model::clip::normalize;
 
 /// Initial value of factor and bias, as released.
 const START: f32 = 5.0;
@@ -37,21 +36,29 @@ impl Pcmepp {
     }
 }
 
-/// Total variance of unit rows, `[n, 1]`.
-fn total_variance(perceptron: &Perceptron, unit: Tensor<2>) -> Tensor<2> {
-    perceptron.forward(unit).exp().sum_dim(1)
+/// Unit embeddings of features, and the total variance in the last column.
+fn with_total_variance(log_variance: &Perceptron, features: Tensor<2>) -> Tensor<2> {
+    let [unit, variances] = unit_gaussians(log_variance, features);
+    Tensor::cat(vec![unit, variances.sum_dim(1)], 1)
 }
 
 impl Method for Pcmepp {
     /// Twice the binary cross-entropy, averaged over all pairs.
-    fn loss(&self, pairs: Pairs, _epoch: usize) -> Tensor<1> {
-        let (images, texts) = (normalize(pairs.images), normalize(pairs.texts));
-        let [n, _] = images.dims();
+    fn training_rows(&self, side: Side, features: Tensor<2>) -> Tensor<2> {
+        match side {
+            Side::Image => with_total_variance(&self.image, features),
+            Side::Text => with_total_variance(&self.text, features),
+        }
+    }
+
+    fn loss_of_rows(&self, images: Tensor<2>, texts: Tensor<2>, _epoch: usize) -> Tensor<1> {
+        let [n, width] = images.dims();
+        let unit = |rows| columns(rows, 0, width - 1);
         let distance = expected_squared_distance(
-            images.clone(),
-            total_variance(&self.image, images),
-            texts.clone(),
-            total_variance(&self.text, texts),
+            unit(&images),
+            last_column(&images),
+            unit(&texts),
+            last_column(&texts),
         );
         let logits = scaled(distance.neg(), self.factor.val());
         sigmoid_loss(logits, self.bias.val()) * (2.0 / n as f64)
@@ -59,9 +66,7 @@ impl Method for Pcmepp {
 
     /// Unit embeddings, and the total variance in the last column.
     fn of_texts(&self, features: Tensor<2>) -> Tensor<2> {
-        let unit = normalize(features);
-        let variance = total_variance(&self.text, unit.clone());
-        Tensor::cat(vec![unit, variance], 1)
+        with_total_variance(&self.text, features)
     }
 
     fn uncertainty(&self, rows: Tensor<2>, _gallery: Tensor<2>) -> Option<Tensor<2>> {

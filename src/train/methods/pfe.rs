@@ -7,7 +7,7 @@ use burn::module::Module;
 use burn::tensor::activation::softplus;
 use burn::tensor::{Device, Tensor};
 
-use super::method::{Method, Pairs, Side, last_column, parameters_of};
+use super::method::{Method, Side, halves, last_column, parameters_of};
 use crate::model::adapter::{AdapterConfig, Perceptron, mutual_likelihood_loss};
 use crate::model::clip::normalize;
 
@@ -27,6 +27,13 @@ impl Pfe {
             text: Perceptron::new(config, device),
         }
     }
+
+    const fn perceptron(&self, side: Side) -> &Perceptron {
+        match side {
+            Side::Image => &self.image,
+            Side::Text => &self.text,
+        }
+    }
 }
 
 fn variance(perceptron: &Perceptron, features: Tensor<2>) -> Tensor<2> {
@@ -34,9 +41,15 @@ fn variance(perceptron: &Perceptron, features: Tensor<2>) -> Tensor<2> {
 }
 
 impl Method for Pfe {
-    fn loss(&self, Pairs { images, texts }: Pairs, _epoch: usize) -> Tensor<1> {
-        let total = variance(&self.image, images.clone()) + variance(&self.text, texts.clone());
-        mutual_likelihood_loss(images - texts, total)
+    /// Features and their variances.
+    fn training_rows(&self, side: Side, features: Tensor<2>) -> Tensor<2> {
+        let variance = variance(self.perceptron(side), features.clone());
+        Tensor::cat(vec![features, variance], 1)
+    }
+
+    fn loss_of_rows(&self, images: Tensor<2>, texts: Tensor<2>, _epoch: usize) -> Tensor<1> {
+        let [(images, of_images), (texts, of_texts)] = [images, texts].map(|rows| halves(&rows));
+        mutual_likelihood_loss(images - texts, of_images + of_texts)
     }
 
     /// Unit embeddings, and the mean variance in the last column.
@@ -50,11 +63,8 @@ impl Method for Pfe {
     }
 
     fn gaussians(&self, side: Side, features: Tensor<2>) -> Option<[Tensor<2>; 2]> {
-        let perceptron = match side {
-            Side::Image => &self.image,
-            Side::Text => &self.text,
-        };
-        Some([features.clone(), variance(perceptron, features)])
+        let variance = variance(self.perceptron(side), features.clone());
+        Some([features, variance])
     }
 }
 

@@ -7,7 +7,7 @@ use burn::tensor::activation::softplus;
 use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::method::{Method, NamedPart, Pairs, last_column, parameters_of};
+use super::method::{Method, NamedPart, Side, columns, last_column, parameters_of};
 use crate::error::Result;
 use crate::model::adapter::{AdapterConfig, GeneralizedGaussian, Perceptron};
 use crate::model::clip::normalize;
@@ -98,10 +98,32 @@ impl ProbVlm {
     }
 }
 
+/// What a row of training holds: a feature and the distribution around it, `[n, embed_dim]` each.
+fn feature_and_distribution(rows: &Tensor<2>) -> (Tensor<2>, GeneralizedGaussian) {
+    let [_, width] = rows.dims();
+    let embed_dim = width / 4;
+    let part = |i: usize| columns(rows, i * embed_dim, (i + 1) * embed_dim);
+    let distribution = GeneralizedGaussian {
+        mean: part(1),
+        inverse_scale: part(2),
+        shape: part(3),
+    };
+    (part(0), distribution)
+}
+
 impl Method for ProbVlm {
-    fn loss(&self, Pairs { images, texts }: Pairs, _epoch: usize) -> Tensor<1> {
-        let image = self.image.forward(images.clone());
-        let text = self.text.forward(texts.clone());
+    /// Features, and the three parameters of their distributions.
+    fn training_rows(&self, side: Side, features: Tensor<2>) -> Tensor<2> {
+        let of = match side {
+            Side::Image => self.image.forward(features.clone()),
+            Side::Text => self.text.forward(features.clone()),
+        };
+        Tensor::cat(vec![features, of.mean, of.inverse_scale, of.shape], 1)
+    }
+
+    fn loss_of_rows(&self, images: Tensor<2>, texts: Tensor<2>, _epoch: usize) -> Tensor<1> {
+        let (images, image) = feature_and_distribution(&images);
+        let (texts, text) = feature_and_distribution(&texts);
         let own = image.loss(images.clone()) + text.loss(texts.clone());
         own + (image.loss(texts) + text.loss(images)) * CROSS_WEIGHT
     }

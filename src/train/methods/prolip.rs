@@ -7,7 +7,7 @@
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 
-use super::method::{Method, Pairs, Side, last_column, parameters_of, unit_gaussians};
+use super::method::{Method, Side, halves, last_column, parameters_of, unit_gaussians};
 use crate::model::adapter::{
     AdapterConfig, Perceptron, halved_information_bottleneck, sigmoid_loss,
 };
@@ -35,10 +35,19 @@ impl ProLip {
 }
 
 impl Method for ProLip {
-    fn loss(&self, pairs: Pairs, _epoch: usize) -> Tensor<1> {
-        let (images, texts) = (normalize(pairs.images), normalize(pairs.texts));
-        let image_log_variance = self.image.forward(images.clone());
-        let text_log_variance = self.text.forward(texts.clone());
+    /// Unit embeddings, and ln σ².
+    fn training_rows(&self, side: Side, features: Tensor<2>) -> Tensor<2> {
+        let unit = normalize(features);
+        let log_variance = match side {
+            Side::Image => self.image.forward(unit.clone()),
+            Side::Text => self.text.forward(unit.clone()),
+        };
+        Tensor::cat(vec![unit, log_variance], 1)
+    }
+
+    fn loss_of_rows(&self, images: Tensor<2>, texts: Tensor<2>, _epoch: usize) -> Tensor<1> {
+        let (images, image_log_variance) = halves(&images);
+        let (texts, text_log_variance) = halves(&texts);
         let of_images = image_log_variance.clone().exp().sum_dim(1); // [n, 1]
         let of_texts = text_log_variance.clone().exp().sum_dim(1);
         let variance = of_images + of_texts.transpose(); // [n, n]

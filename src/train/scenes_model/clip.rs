@@ -16,11 +16,10 @@ use rand::{SeedableRng as _, rngs::ChaCha8Rng};
 use serde::{Deserialize, Serialize};
 
 use super::batch::{Batch, BatchMix, Pool};
-use super::parts::{self, BatchPart, PartInput};
 use crate::model::adapter::{info_nce, scaled, shifted};
 use crate::model::clip::{Clip, ClipConfig, normalize};
 use crate::preprocess::text::TextPreprocess;
-use crate::train::optimize::{Checkpoint, Loss, Objective, Trainer, cosine};
+use crate::train::optimize::{BatchPart, Checkpoint, Loss, Objective, Trainer, cosine, each};
 
 /// Pictures that are read at once: few enough that what is between two products stays near a core.
 const IMAGES_PER_PART: usize = 48;
@@ -138,24 +137,15 @@ impl ClipLearner {
         let n_image_parts = batch.images.len();
         let mut inputs = std::mem::take(&mut batch.images);
         inputs.append(&mut batch.texts);
-        let parts = parts::forward(&self.clip, inputs, device);
+        let parts = each(inputs, device, |input| input.forward(&self.clip, device));
         let leaves: Vec<Tensor<2>> = parts.iter().map(BatchPart::leaf).collect();
         let (images, texts) = leaves.split_at(n_image_parts);
         let images = Tensor::cat(images.to_vec(), 0);
         let texts = Tensor::cat(texts.to_vec(), 0).select(0, batch.position.clone());
         let (contrastive, logistic) = self.losses(images, texts, &batch);
         let total = contrastive.clone() + logistic.clone() * probe_weight;
-        let mut gradients = total.backward();
-        let slope = |leaf: &Tensor<2>| {
-            let slope = leaf.grad_remove(&mut gradients);
-            let slope = slope.expect("every feature takes part in the loss");
-            Tensor::from_inner(slope)
-        };
-        let slopes = leaves.iter().map(slope).collect();
-        let of_scales = GradientsParams::from_grads(gradients, self);
         let shown = vec![("contrastive", contrastive), ("logistic", logistic)];
-        let gradients = parts::backward(self, parts, slopes, of_scales, device);
-        (Loss { total, shown }, gradients)
+        Loss { total, shown }.with_gradients_in_parts(self, parts, device)
     }
 }
 
@@ -173,6 +163,28 @@ fn logistic_loss(logits: Tensor<2>, batch: &DeviceBatch) -> Tensor<1> {
     let signed = logits * batch.sign.clone();
     let softplus = signed.clone().neg().clamp_min(0.0) + (signed.abs().neg().exp() + 1.0).log();
     (softplus * batch.weight.clone()).sum()
+}
+
+/// What one part of a batch is made of.
+enum PartInput {
+    /// Normalised pixels, `[n_images, 3, side, side]`.
+    Images(Tensor<4>),
+    /// Token ids, `[n_texts, n_tokens]`, and the end position of each text.
+    Texts(Tensor<2, Int>, Vec<usize>),
+}
+
+impl PartInput {
+    /// Features `[n, embed_dim]` by a copy of the tower.
+    fn forward(self, clip: &Clip, device: &Device) -> BatchPart {
+        match self {
+            Self::Images(pixels) => {
+                BatchPart::new(&clip.vision, device, |vision| vision.forward(pixels))
+            }
+            Self::Texts(ids, ends) => {
+                BatchPart::new(&clip.text, device, |text| text.forward(ids, &ends))
+            }
+        }
+    }
 }
 
 /// A batch on the device.

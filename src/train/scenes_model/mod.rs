@@ -6,6 +6,5 @@ pub mod clip;
 mod drawn;
 pub mod embed;
 mod encode;
-mod parts;
 pub mod recipe;
 pub mod training;
