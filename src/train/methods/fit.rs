@@ -151,8 +151,8 @@ fn trainer<'a, M: Method>(
     features: &'a Features,
     (device, probes): (Device, Option<Probing>),
 ) -> Trainer<M, FeatureBatches<'a>> {
-    // A parameter draws its first value when it is first used, and which part of a batch is the first to use it is
-    // chance.
+    // Has all weights drawn: a parameter draws its first value when it is first used, and which part of a batch is the
+    // first to use it is chance.
     method.loss(attached(gather(features, &[0]), &device), 1);
     let batches = FeatureBatches {
         training,
@@ -215,8 +215,7 @@ impl<M: Method> Objective<M> for FeatureBatches<'_> {
         let n_texts = self.features.image_of_text.len();
         let per_reading = EPOCHS_PER_READING * self.training.steps_per_epoch(n_texts);
         match n_steps {
-            // Before the first step weights may not be drawn yet, and reading them would change the order in which they
-            // are.
+            // What an earlier fit wrote.
             0 => log.clear(),
             n if n.is_multiple_of(per_reading) || n == self.training.n_steps(n_texts) => {
                 log.record(name, method, n)

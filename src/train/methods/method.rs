@@ -26,6 +26,16 @@ pub enum Side {
     Image,
 }
 
+impl Side {
+    /// The one of two that is of this side.
+    pub(super) fn of<T>(self, image: T, text: T) -> T {
+        match self {
+            Self::Image => image,
+            Self::Text => text,
+        }
+    }
+}
+
 /// A way to score captions against pictures, with the loss that trains it, if it is trained.
 pub trait Method: Module + Parameters + Sync + 'static {
     /// The loss of a batch in an epoch, counted from 1.

@@ -45,10 +45,7 @@ fn with_total_variance(log_variance: &Perceptron, features: Tensor<2>) -> Tensor
 impl Method for Pcmepp {
     /// Twice the binary cross-entropy, averaged over all pairs.
     fn training_rows(&self, side: Side, features: Tensor<2>) -> Tensor<2> {
-        match side {
-            Side::Image => with_total_variance(&self.image, features),
-            Side::Text => with_total_variance(&self.text, features),
-        }
+        with_total_variance(side.of(&self.image, &self.text), features)
     }
 
     fn loss_of_rows(&self, images: Tensor<2>, texts: Tensor<2>, _epoch: usize) -> Tensor<1> {
@@ -75,10 +72,7 @@ impl Method for Pcmepp {
     }
 
     fn gaussians(&self, side: Side, features: Tensor<2>) -> Option<[Tensor<2>; 2]> {
-        Some(match side {
-            Side::Image => unit_gaussians(&self.image, features),
-            Side::Text => unit_gaussians(&self.text, features),
-        })
+        Some(unit_gaussians(side.of(&self.image, &self.text), features))
     }
 
     fn logit_scale(&self) -> Option<Tensor<1>> {

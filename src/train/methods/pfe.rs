@@ -27,13 +27,6 @@ impl Pfe {
             text: Perceptron::new(config, device),
         }
     }
-
-    const fn perceptron(&self, side: Side) -> &Perceptron {
-        match side {
-            Side::Image => &self.image,
-            Side::Text => &self.text,
-        }
-    }
 }
 
 fn variance(perceptron: &Perceptron, features: Tensor<2>) -> Tensor<2> {
@@ -43,7 +36,7 @@ fn variance(perceptron: &Perceptron, features: Tensor<2>) -> Tensor<2> {
 impl Method for Pfe {
     /// Features and their variances.
     fn training_rows(&self, side: Side, features: Tensor<2>) -> Tensor<2> {
-        let variance = variance(self.perceptron(side), features.clone());
+        let variance = variance(side.of(&self.image, &self.text), features.clone());
         Tensor::cat(vec![features, variance], 1)
     }
 
@@ -63,7 +56,7 @@ impl Method for Pfe {
     }
 
     fn gaussians(&self, side: Side, features: Tensor<2>) -> Option<[Tensor<2>; 2]> {
-        let variance = variance(self.perceptron(side), features.clone());
+        let variance = variance(side.of(&self.image, &self.text), features.clone());
         Some([features, variance])
     }
 }

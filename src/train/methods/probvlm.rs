@@ -114,10 +114,7 @@ fn feature_and_distribution(rows: &Tensor<2>) -> (Tensor<2>, GeneralizedGaussian
 impl Method for ProbVlm {
     /// Features, and the three parameters of their distributions.
     fn training_rows(&self, side: Side, features: Tensor<2>) -> Tensor<2> {
-        let of = match side {
-            Side::Image => self.image.forward(features.clone()),
-            Side::Text => self.text.forward(features.clone()),
-        };
+        let of = side.of(&self.image, &self.text).forward(features.clone());
         Tensor::cat(vec![features, of.mean, of.inverse_scale, of.shape], 1)
     }
 

@@ -38,10 +38,7 @@ impl Method for ProLip {
     /// Unit embeddings, and ln σ².
     fn training_rows(&self, side: Side, features: Tensor<2>) -> Tensor<2> {
         let unit = normalize(features);
-        let log_variance = match side {
-            Side::Image => self.image.forward(unit.clone()),
-            Side::Text => self.text.forward(unit.clone()),
-        };
+        let log_variance = side.of(&self.image, &self.text).forward(unit.clone());
         Tensor::cat(vec![unit, log_variance], 1)
     }
 
@@ -70,10 +67,7 @@ impl Method for ProLip {
     }
 
     fn gaussians(&self, side: Side, features: Tensor<2>) -> Option<[Tensor<2>; 2]> {
-        Some(match side {
-            Side::Image => unit_gaussians(&self.image, features),
-            Side::Text => unit_gaussians(&self.text, features),
-        })
+        Some(unit_gaussians(side.of(&self.image, &self.text), features))
     }
 }
 

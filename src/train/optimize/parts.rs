@@ -54,7 +54,7 @@ impl BatchPart {
     /// Gradients of the module's parameters, from the slope of a loss by the features.
     fn backward(self, slope: Tensor<2>) -> GradientsParams {
         let along = (self.features * slope).sum();
-        // There is a graph to walk even where the features depend on no parameter.
+        // Burn refuses to go back from what depends on no parameter, as the captions of some methods do.
         let zero = Tensor::zeros([1], &along.device()).require_grad();
         (self.gradients_of)((along + zero).backward())
     }
