@@ -38,10 +38,12 @@ const offer = async worker => {
 // Resolves once an engine answers.
 const ready = arrival('[data-status="ready"]');
 
+const pause = milliseconds => new Promise(resolve => setTimeout(resolve, milliseconds));
+
 const begin = async () => {
-  // What is fetched ahead at the first visit waits until the visitor does not.
+  // What is fetched ahead at the first visit waits until the visitor does not; later ones wait a little for an answer.
   const hadOne = workers.controller !== null;
-  if (!hadOne) await ready;
+  await (hadOne ? Promise.race([ready, pause(1000)]) : ready);
   workers.addEventListener('controllerchange', () => {
     if (isLeaving) location.reload();
     else if (hadOne) offer(workers.controller);

@@ -171,16 +171,19 @@ fn int8(value: f32, scale: f32) -> i8 {
 /// Columns of a length in panels, `[panel, row, column]`.
 fn interleaved<T: Copy + Default>(columns: &[T], d_in: usize) -> Vec<T> {
     let n_values = columns.len().next_multiple_of(PANEL_COLUMNS * d_in);
-    let mut values = vec![T::default(); n_values];
-    let panels = values.chunks_mut(PANEL_COLUMNS * d_in);
-    for (panel, columns) in panels.zip(columns.chunks(PANEL_COLUMNS * d_in)) {
-        let (rows, _) = panel.as_chunks_mut::<PANEL_COLUMNS>();
-        // A missing column is an empty slice, which reads as zeros.
-        let column = |at: usize| columns.get(at * d_in..(at + 1) * d_in).unwrap_or_default();
-        let columns: [&[T]; PANEL_COLUMNS] = std::array::from_fn(column);
-        for (at, row) in rows.iter_mut().enumerate() {
-            *row = columns.map(|column| column.get(at).copied().unwrap_or_default());
+    // Pages of memory that nothing has written to yet cost most of packing, so each is written once.
+    let mut values = Vec::with_capacity(n_values);
+    let mut panel = vec![[T::default(); PANEL_COLUMNS]; d_in];
+    for columns in columns.chunks(PANEL_COLUMNS * d_in) {
+        if columns.len() < PANEL_COLUMNS * d_in {
+            panel.fill([T::default(); PANEL_COLUMNS]);
         }
+        for (at, column) in columns.chunks(d_in).enumerate() {
+            for (row, value) in panel.iter_mut().zip(column) {
+                row[at] = *value;
+            }
+        }
+        values.extend_from_slice(panel.as_flattened());
     }
     values
 }

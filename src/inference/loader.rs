@@ -6,7 +6,7 @@ use crate::model::adapter::{Adapter, PerFamily};
 use crate::model::parameters::{Filling, Parameters, WeightFormat};
 use crate::protocol::Stage;
 use crate::weights::manifest::{FileEntry, Manifest, Part};
-use crate::weights::shard::{Joiner, verify};
+use crate::weights::shard::Joiner;
 
 use super::Source;
 
@@ -22,8 +22,7 @@ pub(super) struct Loader<'a, S, P> {
 impl<S: Source, P: FnMut(Stage, u64, u64)> Loader<'_, S, P> {
     pub(super) async fn file(&mut self, stage: Stage, entry: &FileEntry) -> Result<Vec<u8>> {
         self.report(stage, 0);
-        let bytes = self.source.read(entry).await?;
-        verify(&bytes, entry)?;
+        let bytes = self.source.read_verified(entry).await?;
         self.report(stage, entry.bytes);
         Ok(bytes)
     }

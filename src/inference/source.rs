@@ -9,8 +9,17 @@ use crate::weights::shard::{read_each, verify};
 
 /// A place that holds the files of one manifest: a folder, a server, a cache.
 pub trait Source {
-    /// The bytes of a file. They need not be verified: the session does that.
+    /// The bytes of a file. They need not be verified.
     fn read(&self, entry: &FileEntry) -> impl Future<Output = Result<Vec<u8>>>;
+
+    /// The bytes of a file, verified. A source whose [`read`](Self::read) verifies them need not do so twice.
+    fn read_verified(&self, entry: &FileEntry) -> impl Future<Output = Result<Vec<u8>>> {
+        async move {
+            let bytes = self.read(entry).await?;
+            verify(&bytes, entry)?;
+            Ok(bytes)
+        }
+    }
 
     /// Hands out every tensor of a shard, which is verified before the first.
     ///
@@ -21,8 +30,7 @@ pub trait Source {
         take: &mut dyn FnMut(TensorRecord) -> Result<()>,
     ) -> impl Future<Output = Result<()>> {
         async move {
-            let bytes = self.read(&shard.entry).await?;
-            verify(&bytes, &shard.entry)?;
+            let bytes = self.read_verified(&shard.entry).await?;
             read_each(&bytes, take)
         }
     }

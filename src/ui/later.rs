@@ -13,11 +13,15 @@ use wasm_bindgen_futures::spawn_local;
 use wasm_split_helpers::SplitLoaderError;
 
 use crate::explorer::View;
+use crate::ui::page::effects::is_busy;
 use crate::ui::page::state::PageState;
 
 /// Said as long as that program cannot be had.
 const NOT_LOADED: &str = "A part of this page could not be loaded. It comes by itself once the network is there; if \
     it does not, reload the page.";
+
+/// The longest that parts below the fold wait, in milliseconds, so that the engine has answered before they are built.
+const PATIENCE: u32 = 1_000;
 
 /// Pause in milliseconds before the program is asked for again, which doubles with each attempt, and the longest.
 const PAUSE: u32 = 2_000;
@@ -87,18 +91,30 @@ pub(super) fn mount_later(
     }));
 }
 
-/// The place of a part.
+/// The place of a part that can wait until the engine has answered.
 #[component]
 pub(super) fn Later(part: LaterPart) -> impl IntoView {
+    let page = expect_context::<PageState>();
     let place = NodeRef::<Div>::new();
     let mounted = StoredValue::new_local(None);
-    Effect::new(move |_| {
-        if let Some(place) = place.get() {
-            let is_there = move || mounted.try_set_value(None).is_none();
-            mount_later(part, place.into(), is_there, move |part| {
-                mounted.set_value(Some(part));
-            });
-        }
+    let has_waited = RwSignal::new(false);
+    spawn_local(async move {
+        TimeoutFuture::new(PATIENCE).await;
+        // The part's place may be gone.
+        has_waited.try_set(true);
+    });
+    Effect::new(move |is_asked: Option<bool>| {
+        let place = place
+            .get()
+            .filter(|_| is_asked != Some(true) && (has_waited.get() || !is_busy(page)));
+        let Some(place) = place else {
+            return is_asked == Some(true);
+        };
+        let is_there = move || mounted.try_set_value(None).is_none();
+        mount_later(part, place.into(), is_there, move |part| {
+            mounted.set_value(Some(part));
+        });
+        true
     });
     view! { <div class="later" node_ref=place></div> }
 }

@@ -391,12 +391,15 @@ fn dequantise(entry: &TensorEntry, bytes: &[u8], scales: Option<&[u8]>) -> Resul
     );
     let row_width: usize = shape.iter().skip(1).product();
     let row_width = row_width.max(1);
-    let mut floats = vec![0.0; bytes.len()];
-    let rows = bytes.chunks(row_width).zip(floats.chunks_mut(row_width));
-    for ((row, floats), scale) in rows.zip(scales) {
-        widen(row, floats, |eight: [u8; N_LANES]| {
+    // Row by row, so that each page of the new memory is written once.
+    let mut floats = Vec::with_capacity(bytes.len());
+    let mut wide = vec![0.0; row_width];
+    for (row, scale) in bytes.chunks(row_width).zip(scales) {
+        let wide = &mut wide[..row.len()];
+        widen(row, wide, |eight: [u8; N_LANES]| {
             Lanes::from(must_cast::<_, [i8; N_LANES]>(eight)) * Lanes::of(scale)
         });
+        floats.extend_from_slice(wide);
     }
     Ok(floats)
 }

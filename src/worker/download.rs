@@ -5,11 +5,10 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
 
-use sha2::{Digest as _, Sha256};
-use web_sys::{Blob, Url};
+use web_sys::Url;
 
 use super::control::Control;
-use super::file_bytes::{FileBytes, sha256};
+use super::file_bytes::{FileBytes, OpenedFile, hex, sha256};
 use super::store::{Store, read, whole};
 use super::transfer::{Fetched, Transfer, fetch_small};
 use super::worker_scope::post;
@@ -35,8 +34,8 @@ pub(super) struct Download {
     is_pinned: bool,
     store: Store,
     control: Control,
-    /// Files of the weights in the order in which they are loaded, of the image encoder and of all else apart.
-    weights: [Vec<FileEntry>; 2],
+    /// Files in the order in which they are loaded, those of the image encoder and those of all else apart.
+    files: [Vec<FileEntry>; 2],
     /// The file after the one that is being loaded.
     ahead: RefCell<Option<Prefetched>>,
     total_bytes: u64,
@@ -53,7 +52,23 @@ pub(super) struct Download {
 #[derive(Debug)]
 struct Prefetched {
     sha256: String,
-    fetched: Result<Fetched>,
+    arrived: Result<Arrived>,
+}
+
+/// A file on the disk, being read already, and how many of its bytes were there before this load.
+#[derive(Debug)]
+struct Arrived {
+    file: OpenedFile,
+    stored_bytes: u64,
+}
+
+impl From<Fetched> for Arrived {
+    fn from(Fetched { blob, stored_bytes }: Fetched) -> Self {
+        Self {
+            file: OpenedFile::new(blob),
+            stored_bytes,
+        }
+    }
 }
 
 impl Download {
@@ -66,16 +81,15 @@ impl Download {
     ) -> Result<(Manifest, Self)> {
         let store = Store::open().await;
         let path = manifest_url.split('?').next().unwrap_or_default();
-        let name = format!("manifest-{}", sha256(path.as_bytes()));
+        let name = format!("manifest-{}", hex(&sha256(path.as_bytes()).await));
         let before = kept(&store, &name).await;
-        let is_it = |bytes: &[u8]| integrity == format!("sha256-{}", base64_sha256(bytes));
-        let bytes = match before.clone().filter(|bytes| is_it(bytes)) {
-            Some(bytes) => bytes,
-            None => match fetch_small(manifest_url).await {
-                Ok(bytes) if integrity.is_empty() || is_it(&bytes) => bytes,
+        let bytes = match before.clone() {
+            Some(bytes) if has_hash(&bytes, integrity).await => bytes,
+            before => match fetch_small(manifest_url).await {
+                Ok(bytes) if integrity.is_empty() || has_hash(&bytes, integrity).await => bytes,
                 Ok(_) => return Err(failed(manifest_url, OTHER_VERSION)),
                 Err(error) if !integrity.is_empty() => return Err(error),
-                Err(error) => before.clone().ok_or(error)?,
+                Err(error) => before.ok_or(error)?,
             },
         };
         let manifest = Manifest::from_json(&bytes)?;
@@ -87,12 +101,15 @@ impl Download {
             .shards
             .iter()
             .partition(|shard| shard.part == Part::Image);
-        let entries =
-            |shards: Vec<&Shard>| shards.iter().map(|shard| shard.entry.clone()).collect();
+        let entries = |shards: Vec<&Shard>| -> Vec<_> {
+            shards.iter().map(|shard| shard.entry.clone()).collect()
+        };
+        let mut of_captions = vec![manifest.tokenizer.clone()];
+        of_captions.extend(entries(others));
         let image_bytes = image.iter().map(|shard| shard.entry.bytes);
         let download = Self {
             image_bytes: image_bytes.sum(),
-            weights: [entries(image), entries(others)],
+            files: [entries(image), of_captions],
             ahead: RefCell::default(),
             manifest_url: manifest_url.to_owned(),
             is_pinned: !integrity.is_empty(),
@@ -118,8 +135,8 @@ impl Download {
         let shards = manifest.shards.iter().map(|shard| &shard.entry);
         let golden = manifest.golden.iter().map(|golden| &golden.image);
         for entry in shards.chain([&manifest.tokenizer]).chain(golden) {
-            let Fetched { blob, stored_bytes } = download.transfer(entry, |_| {}).await?;
-            let mut outcome = with_verified_hash(blob, entry).await;
+            let Arrived { file, stored_bytes } = download.transfer(entry, |_| {}).await?.into();
+            let mut outcome = with_verified_hash(file, entry).await;
             if stored_bytes == 0 {
                 outcome = download.with_version_hint(outcome);
             }
@@ -150,18 +167,18 @@ impl Download {
 
     /// Bytes of a file, verified. A stored file with another hash is fetched again.
     async fn verified(&self, entry: &FileEntry) -> Result<FileBytes> {
-        let Fetched { blob, stored_bytes } = match self.ahead.take() {
-            Some(ahead) if ahead.sha256 == entry.sha256 => ahead.fetched?,
+        let Arrived { file, stored_bytes } = match self.ahead.take() {
+            Some(ahead) if ahead.sha256 == entry.sha256 => ahead.arrived?,
             _ => self.fetch(entry, 0).await?,
         };
-        // The browser hashes in a thread of its own, so the next file comes meanwhile; its bytes lie on the disk.
+        // The browser hashes and reads in threads of its own, so the next file comes meanwhile.
         let outcome = match self.following(entry) {
-            None => with_verified_hash(blob, entry).await,
+            None => with_verified_hash(file, entry).await,
             Some(next) => {
-                let fetched = self.fetch(next, entry.bytes);
-                let (outcome, fetched) = both(with_verified_hash(blob, entry), fetched).await;
+                let arrived = self.fetch(next, entry.bytes);
+                let (outcome, arrived) = both(with_verified_hash(file, entry), arrived).await;
                 let sha256 = next.sha256.clone();
-                self.ahead.replace(Some(Prefetched { sha256, fetched }));
+                self.ahead.replace(Some(Prefetched { sha256, arrived }));
                 outcome
             }
         };
@@ -172,7 +189,7 @@ impl Download {
         if stored_bytes == 0 {
             return self.with_version_hint(outcome);
         }
-        self.with_version_hint(with_verified_hash(self.fetch(entry, 0).await?.blob, entry).await)
+        self.with_version_hint(with_verified_hash(self.fetch(entry, 0).await?.file, entry).await)
     }
 
     /// Outcome for a file that has just come from the network: with another hash than that in the manifest which the
@@ -186,9 +203,9 @@ impl Download {
         })
     }
 
-    /// The file of weights that is loaded after this one.
+    /// The file that is loaded after this one.
     fn following(&self, entry: &FileEntry) -> Option<&FileEntry> {
-        self.weights.iter().find_map(|files| {
+        self.files.iter().find_map(|files| {
             let place = files.iter().position(|file| file.sha256 == entry.sha256);
             files.get(place? + 1)
         })
@@ -196,13 +213,13 @@ impl Download {
 
     /// Fetches a file and reports its progress, counted after `bytes_before`: bytes that came earlier and do not count
     /// as loaded yet.
-    async fn fetch(&self, entry: &FileEntry, bytes_before: u64) -> Result<Fetched> {
+    async fn fetch(&self, entry: &FileEntry, bytes_before: u64) -> Result<Arrived> {
         let report = |n_bytes| self.report(bytes_before + n_bytes);
         let fetched = self.transfer(entry, report).await?;
         if fetched.stored_bytes < entry.bytes {
             self.was_cached.set(false);
         }
-        Ok(fetched)
+        Ok(fetched.into())
     }
 
     async fn transfer(&self, entry: &FileEntry, on_bytes: impl FnMut(u64)) -> Result<Fetched> {
@@ -245,6 +262,10 @@ impl Source for Download {
         bytes.map_err(|reason| failed(&entry.file, reason))
     }
 
+    async fn read_verified(&self, entry: &FileEntry) -> Result<Vec<u8>> {
+        self.read(entry).await
+    }
+
     async fn shard(
         &self,
         shard: &Shard,
@@ -271,9 +292,9 @@ impl Source for Download {
 }
 
 /// Bytes of a file, if they have the hash that the manifest states.
-async fn with_verified_hash(blob: Blob, entry: &FileEntry) -> Result<FileBytes> {
+async fn with_verified_hash(file: OpenedFile, entry: &FileEntry) -> Result<FileBytes> {
     let unreadable = |reason: String| failed(&entry.file, reason);
-    let file = FileBytes::open(blob).await.map_err(unreadable)?;
+    let file = FileBytes::of(file).await.map_err(unreadable)?;
     verify_hash(&file.sha256().await.map_err(unreadable)?, entry)?;
     Ok(file)
 }
@@ -357,8 +378,9 @@ pub(super) async fn index_of(file: &FileBytes) -> Result<Index, String> {
     Index::read(&json, Some(file_bytes)).map_err(|error| error.to_string())
 }
 
-fn base64_sha256(bytes: &[u8]) -> String {
-    base64::encode(Sha256::digest(bytes))
+/// Whether bytes are those that the page names by their hash.
+async fn has_hash(bytes: &[u8], integrity: &str) -> bool {
+    integrity == format!("sha256-{}", base64::encode(sha256(bytes).await))
 }
 
 pub(super) fn failed(path: &str, reason: impl ToString) -> Error {

@@ -15,11 +15,32 @@ use crate::wire::reason;
 
 /// A file of up to this many bytes is in the browser's memory once while it is loaded.
 const SMALL_BYTES: u64 = 32 << 20;
+/// A file of up to this many bytes is read while the one before it is loaded.
+const AHEAD_BYTES: u64 = 16 << 20;
 /// Size of the largest file that the browser hashes, in bytes. It needs the whole file in memory, so where memory is
 /// short this program hashes slices.
 const HASHED_WHOLE_BYTES: u64 = 256 << 20;
 /// Bytes that are hashed at once by this program.
 const HASHED_SLICE_BYTES: u64 = 4 << 20;
+
+/// A file that will be loaded soon.
+#[derive(Debug)]
+pub(super) enum OpenedFile {
+    /// The browser brings its bytes while something else is done.
+    Coming(JsFuture),
+    /// It stays on the disk until it is its turn.
+    Kept(Blob),
+}
+
+impl OpenedFile {
+    /// Asks for the bytes of a file of up to [`AHEAD_BYTES`].
+    pub(super) fn new(blob: Blob) -> Self {
+        if whole(blob.size()) > AHEAD_BYTES {
+            return Self::Kept(blob);
+        }
+        Self::Coming(JsFuture::from(blob.array_buffer()))
+    }
+}
 
 /// Place of a file's bytes while it is loaded.
 #[derive(Debug)]
@@ -31,16 +52,17 @@ pub(super) enum FileBytes {
 }
 
 impl FileBytes {
-    /// Opens a file of the browser: up to [`SMALL_BYTES`] are read into memory, a larger one stays on the disk.
+    /// The bytes of a file: up to [`SMALL_BYTES`] are read into memory, a larger one stays on the disk.
     ///
     /// # Errors
     ///
     /// Message of the browser, such as that a file was removed since it was picked.
-    pub(super) async fn open(blob: Blob) -> Result<Self, String> {
-        if whole(blob.size()) > SMALL_BYTES {
-            return Ok(Self::Large(blob));
+    pub(super) async fn of(file: OpenedFile) -> Result<Self, String> {
+        match file {
+            OpenedFile::Coming(bytes) => Ok(Self::Small(taken(bytes).await?)),
+            OpenedFile::Kept(blob) if whole(blob.size()) > SMALL_BYTES => Ok(Self::Large(blob)),
+            OpenedFile::Kept(blob) => Ok(Self::Small(all_of(&blob).await?)),
         }
-        Ok(Self::Small(all_of(&blob).await?))
     }
 
     /// The size of the file in bytes.
@@ -55,7 +77,7 @@ impl FileBytes {
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open), and a range that the file does not have.
+    /// As [`of`](Self::of), and a range that the file does not have.
     pub(super) async fn read(&self, range: Range<u64>) -> Result<Vec<u8>, String> {
         match self {
             Self::Large(blob) => read(blob, range).await,
@@ -84,16 +106,16 @@ impl FileBytes {
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open).
+    /// As [`of`](Self::of).
     pub(super) async fn sha256(&self) -> Result<String, String> {
         match self {
             Self::Small(buffer) => match digest(buffer).await {
-                Some(digest) => Ok(digest),
+                Some(digest) => Ok(hex(&digest)),
                 None => self.slices_sha256().await,
             },
             Self::Large(blob) if self.n_bytes() <= HASHED_WHOLE_BYTES && !is_short_of_memory() => {
                 match digest(&all_of(blob).await?).await {
-                    Some(digest) => Ok(digest),
+                    Some(digest) => Ok(hex(&digest)),
                     None => self.slices_sha256().await,
                 }
             }
@@ -113,24 +135,30 @@ impl FileBytes {
     }
 }
 
-/// SHA-256 of bytes that are here, as 64 hexadecimal digits.
-pub(super) fn sha256(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
+/// SHA-256 of bytes that are here, by the browser where it has one: so no program is compiled for it.
+pub(super) async fn sha256(bytes: &[u8]) -> Vec<u8> {
+    let digest = digest(&Uint8Array::from(bytes).buffer()).await;
+    digest.unwrap_or_else(|| Sha256::digest(bytes).to_vec())
+}
+
+/// A hash as 64 hexadecimal digits.
+pub(super) fn hex(digest: &[u8]) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// SHA-256 by the browser, several times as fast as by this program; none outside of secure contexts.
-async fn digest(buffer: &ArrayBuffer) -> Option<String> {
+async fn digest(buffer: &ArrayBuffer) -> Option<Vec<u8>> {
     let subtle = scope().crypto().ok()?.subtle();
     let digest = subtle.digest_with_str_and_buffer_source("SHA-256", buffer);
     let digest = JsFuture::from(digest.ok()?).await.ok()?;
-    Some(hex(&Uint8Array::new(&digest).to_vec()))
+    Some(Uint8Array::new(&digest).to_vec())
 }
 
 async fn all_of(blob: &Blob) -> Result<ArrayBuffer, String> {
-    let buffer = JsFuture::from(blob.array_buffer()).await;
-    Ok(buffer.map_err(|error| reason(&error))?.unchecked_into())
+    taken(JsFuture::from(blob.array_buffer())).await
 }
 
-fn hex(digest: &[u8]) -> String {
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+async fn taken(bytes: JsFuture) -> Result<ArrayBuffer, String> {
+    let buffer = bytes.await;
+    Ok(buffer.map_err(|error| reason(&error))?.unchecked_into())
 }

@@ -7,7 +7,7 @@ use web_sys::Blob;
 
 use super::control::Control;
 use super::download::{failed, keep, kept};
-use super::file_bytes::{FileBytes, sha256};
+use super::file_bytes::{FileBytes, OpenedFile, hex, sha256};
 use super::store::{Store, read, whole};
 use super::transfer::{Fetched, Transfer, fetch_small};
 use crate::error::{Error, Result, refuse};
@@ -102,7 +102,7 @@ impl HubFile {
         let start = self.start(header.end).await?;
         let json = start.split_first_chunk::<8>().map(|(_, json)| json);
         let index = Index::read(json.unwrap_or_default(), None)?;
-        self.check(HEADER, &sha256(&start))?;
+        self.check(HEADER, &hex(&sha256(&start).await))?;
         Ok(index)
     }
 
@@ -135,7 +135,7 @@ impl HubFile {
         let stored = kept(&self.store, &name).await;
         let mut refusal = None;
         if let Some(bytes) = stored.filter(|bytes| !bytes.is_empty()) {
-            match self.check(file, &sha256(&bytes)) {
+            match self.check(file, &hex(&sha256(&bytes).await)) {
                 Ok(()) => return Ok(Some(bytes)),
                 Err(error) => refusal = Some(error),
             }
@@ -145,7 +145,7 @@ impl HubFile {
             // Defaults must not take the place of a file that was there.
             return refusal.map_or(Ok(None), Err);
         };
-        self.check(file, &sha256(&bytes))?;
+        self.check(file, &hex(&sha256(&bytes).await))?;
         keep(&self.store, &name, &bytes).await;
         Ok(Some(bytes))
     }
@@ -261,7 +261,7 @@ async fn kept_hashes(store: &Store, name: &str) -> Option<HubHashes> {
 /// SHA-256 of a part. One that cannot be read stays, because that may be for want of memory.
 async fn part_sha256(part: &str, blob: &Blob) -> Result<String> {
     let unreadable = |reason: String| failed(part, reason);
-    let bytes = FileBytes::open(blob.clone()).await;
+    let bytes = FileBytes::of(OpenedFile::new(blob.clone())).await;
     let sha256 = bytes.map_err(unreadable)?.sha256().await;
     sha256.map_err(unreadable)
 }

@@ -22,6 +22,13 @@ impl Source for WeightStore {
         }
     }
 
+    async fn read_verified(&self, entry: &FileEntry) -> Result<Vec<u8>> {
+        match self {
+            Self::SameSite(download) => download.read_verified(entry).await,
+            Self::Original(original) => original.read_verified(entry).await,
+        }
+    }
+
     async fn shard(
         &self,
         shard: &Shard,

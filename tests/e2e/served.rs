@@ -374,12 +374,21 @@ mod built_page {
         let mut weights = weights.expect("a file of weights");
         let middle = weights.len() / 2;
         weights[middle] ^= 1;
+        let sound_program = fs::read(dist_release().join(&program[1..]));
+        let mut sound_program = sound_program.expect("the engine's program");
+        // A section that nothing reads: of kind 0, of two bytes, which are its name and that name's length.
+        sound_program.extend([0, 2, 1, b'x']);
         for (path, content, words) in [
             (engine.as_str(), None, "renewed meanwhile"),
             (
                 program.as_str(),
                 Some(b"another program".to_vec()),
                 "renewed meanwhile",
+            ),
+            (
+                program.as_str(),
+                Some(sound_program),
+                "has another hash than the page expects",
             ),
             (
                 "/models/scenes/manifest.json",

@@ -16,10 +16,6 @@ use crate::wire::property;
 /// Pixels above and below an element that has been brought into sight.
 const SURROUNDINGS: f64 = 96.0;
 
-/// Memory that a telephone or a tablet is taken to have whose browser does not tell, as none on an iPhone does: there a
-/// page that takes more than some hundred megabytes is ended.
-const UNTOLD_GIGABYTES: f64 = 2.0;
-
 /// Marks the entries of the history that the page shows or has shown.
 const OWN_ENTRY: &str = "kappascope";
 
@@ -345,18 +341,10 @@ pub(crate) fn saves_data() -> bool {
     connection.is_some_and(|connection| property(&connection, "saveData").is_truthy())
 }
 
-/// Gigabytes of memory, rounded, where the browser tells; few where it does not tell and a finger is the only pointer.
-pub(crate) fn memory_gigabytes() -> Option<f64> {
-    let navigator = window()?.navigator();
-    let is_touched = || navigator.max_touch_points() > 1 && !has_mouse();
-    // Not every browser has it.
-    let told = property(&navigator, "deviceMemory").as_f64();
-    told.or_else(|| is_touched().then_some(UNTOLD_GIGABYTES))
-}
-
-/// Whether the device has little memory, as far as that is known.
+/// Whether the device has little memory, as far as the document's own script knows, which tells engines the same.
 pub(crate) fn lacks_memory() -> bool {
-    memory_gigabytes().is_some_and(|gigabytes| gigabytes < SHORT_MEMORY_GIGABYTES)
+    let told = window().and_then(|window| property(&window, "memoryGigabytes").as_f64());
+    told.is_some_and(|gigabytes| gigabytes < SHORT_MEMORY_GIGABYTES)
 }
 
 /// Tells the document's own script something that it does not need this program for.

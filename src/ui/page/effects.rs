@@ -255,15 +255,22 @@ fn sync_root_attributes(page: PageState) {
         });
         browser::mark_root("data-engine", &name);
     });
-    Effect::new(move |_| {
-        let status = page.engine.with(|engine| match engine {
-            EngineState::Ready(_) if is_settled(page) => "ready",
-            EngineState::Ready(_) => "working",
-            EngineState::Starting | EngineState::Loading(_) => "loading",
-            EngineState::Stopped(_) | EngineState::SafeMode | EngineState::SavesData => "stopped",
-        });
-        browser::mark_root("data-status", status);
-    });
+    Effect::new(move |_| browser::mark_root("data-status", status(page)));
+}
+
+/// What the engine does, in a word.
+fn status(page: PageState) -> &'static str {
+    page.engine.with(|engine| match engine {
+        EngineState::Ready(_) if is_settled(page) => "ready",
+        EngineState::Ready(_) => "working",
+        EngineState::Starting | EngineState::Loading(_) => "loading",
+        EngineState::Stopped(_) | EngineState::SafeMode | EngineState::SavesData => "stopped",
+    })
+}
+
+/// Whether an engine will answer something that it has not answered yet.
+pub(in crate::ui) fn is_busy(page: PageState) -> bool {
+    matches!(status(page), "loading" | "working")
 }
 
 /// Whether every caption and every picture on the page has its numbers, or was refused them.

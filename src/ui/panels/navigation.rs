@@ -29,11 +29,12 @@ pub(crate) fn Navigation() -> impl IntoView {
     };
     let page = expect_context::<PageState>();
     let views = NodeRef::<Nav>::new();
-    // On a phone the row scrolls sideways.
+    let view = Memo::new(move |_| page.state.with(|state| state.view));
+    // On a phone the row scrolls sideways. Where things stand is known without more work once the page is laid out.
     Effect::new(move |_| {
-        let view = page.state.with(|state| state.view);
+        let selector = format!("[data-to={}]", view.get().slug());
         if let Some(views) = views.get() {
-            browser::bring_to_middle(&views, &format!("[data-to={}]", view.slug()));
+            request_animation_frame(move || browser::bring_to_middle(&views, &selector));
         }
     });
     view! { <nav node_ref=views class="views" aria-label="Views">{groups.into_iter().map(group).collect_view()}</nav> }
