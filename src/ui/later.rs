@@ -103,18 +103,16 @@ pub(super) fn Later(part: LaterPart) -> impl IntoView {
         // The part's place may be gone.
         has_waited.try_set(true);
     });
-    Effect::new(move |is_asked: Option<bool>| {
-        let place = place
-            .get()
-            .filter(|_| is_asked != Some(true) && (has_waited.get() || !is_busy(page)));
-        let Some(place) = place else {
-            return is_asked == Some(true);
-        };
-        let is_there = move || mounted.try_set_value(None).is_none();
-        mount_later(part, place.into(), is_there, move |part| {
-            mounted.set_value(Some(part));
-        });
-        true
+    // Once it is, it stays so: the effect below owns the part and must not run again.
+    let is_due =
+        Memo::new(move |was_due| was_due == Some(&true) || has_waited.get() || !is_busy(page));
+    Effect::new(move |_| {
+        if let Some(place) = place.get().filter(|_| is_due.get()) {
+            let is_there = move || mounted.try_set_value(None).is_none();
+            mount_later(part, place.into(), is_there, move |part| {
+                mounted.set_value(Some(part));
+            });
+        }
     });
     view! { <div class="later" node_ref=place></div> }
 }
