@@ -238,7 +238,9 @@ mod built_page {
         let named = "Photographs (built in) · von Mises–Fisher";
         let is_named = svg.as_str().is_some_and(|svg| svg.contains(named));
         assert!(is_named, "a picture of recorded answers names their model");
-        assert!(server.asked(".safetensors").is_empty(), "nothing is loaded");
+        for ending in [".safetensors", "engine_cpu_bg.wasm"] {
+            assert!(server.asked(ending).is_empty(), "{ending} is not loaded");
+        }
         browser.click("[data-act=retry-engine]");
         wait_until_shown(&browser, World::Photographs);
     }
