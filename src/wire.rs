@@ -46,12 +46,12 @@ pub fn put_files(message: &JsValue, files: Vec<JsValue>) -> Result<()> {
 
 /// A property of a JavaScript object; `undefined` where there is none.
 ///
-/// For what has no type in web-sys: `saveData`, which is missing there; WebGPU, which needs `web_sys_unstable_apis`; what
-/// the document's own script puts into the page or a worker (`startEngine`, `memoryGigabytes`, `earlyMessages`) and the
-/// page beside a message (`files`); the name of a picked file, since an engine must not mention `File`; and exceptions,
-/// which may be any value. Also for `serviceWorker`, whose getter throws in a sandboxed frame, which web-sys does not
-/// catch. Exports of a WebAssembly module have no type either: `worker::gemm_kernel` reads them itself, with the error
-/// where one is missing.
+/// For what has no type in web-sys: `saveData`, which is missing there; WebGPU, which needs
+/// `web_sys_unstable_apis`; what the document's own script puts into the page or a worker (`startEngine`,
+/// `memoryGigabytes`, `earlyMessages`) and the page beside a message (`files`); the name of a picked file, since an
+/// engine must not mention `File`; and exceptions, which may be any value. Also for `serviceWorker`, whose getter
+/// throws in a sandboxed frame, which web-sys does not catch. Exports of a WebAssembly module have no type either:
+/// `worker::gemm_kernel` reads them itself, with the error where one is missing.
 #[must_use]
 pub fn property(object: &JsValue, name: &str) -> JsValue {
     Reflect::get(object, &name.into()).unwrap_or(JsValue::UNDEFINED)
