@@ -33,7 +33,7 @@ impl<S: Source, P: FnMut(Stage, u64, u64)> Loader<'_, S, P> {
         (self.on_progress)(stage, self.loaded_bytes, self.manifest.weights_bytes());
     }
 
-    /// The model with the values of one part; beside them, no more than one file or one tensor is in memory.
+    /// The model with the values of one part; beside them this has no more than one file or one tensor in memory.
     pub(super) async fn fill<M: Parameters>(
         &mut self,
         stage: Stage,

@@ -52,6 +52,15 @@ pub(super) enum FileBytes {
 }
 
 impl FileBytes {
+    /// The bytes of a file of the browser, which is asked for them now.
+    ///
+    /// # Errors
+    ///
+    /// As [`of`](Self::of).
+    pub(super) async fn open(blob: Blob) -> Result<Self, String> {
+        Self::of(OpenedFile::new(blob)).await
+    }
+
     /// The bytes of a file: up to [`SMALL_BYTES`] are read into memory, a larger one stays on the disk.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use web_sys::Blob;
 
 use super::control::Control;
 use super::download::{failed, keep, kept};
-use super::file_bytes::{FileBytes, OpenedFile, hex, sha256};
+use super::file_bytes::{FileBytes, hex, sha256};
 use super::store::{Store, read, whole};
 use super::transfer::{Fetched, Transfer, fetch_small};
 use crate::error::{Error, Result, refuse};
@@ -261,7 +261,7 @@ async fn kept_hashes(store: &Store, name: &str) -> Option<HubHashes> {
 /// SHA-256 of a part. One that cannot be read stays, because that may be for want of memory.
 async fn part_sha256(part: &str, blob: &Blob) -> Result<String> {
     let unreadable = |reason: String| failed(part, reason);
-    let bytes = FileBytes::of(OpenedFile::new(blob.clone())).await;
+    let bytes = FileBytes::open(blob.clone()).await;
     let sha256 = bytes.map_err(unreadable)?.sha256().await;
     sha256.map_err(unreadable)
 }

@@ -11,7 +11,7 @@ use web_sys::Blob;
 
 use super::control::Control;
 use super::download::{failed, index_of};
-use super::file_bytes::{FileBytes, OpenedFile};
+use super::file_bytes::FileBytes;
 use super::hub_file::HubFile;
 use super::store::{read, whole};
 use super::transfer::{Fetched, fetch_small};
@@ -84,9 +84,7 @@ impl Original {
         }
         let blob = &files[name];
         let unreadable = |reason: String| failed(name, reason);
-        let file = FileBytes::of(OpenedFile::new(blob.clone()))
-            .await
-            .map_err(unreadable)?;
+        let file = FileBytes::open(blob.clone()).await.map_err(unreadable)?;
         let index = index_of(&file).await.map_err(unreadable)?;
         let mut beside = CompanionFiles::default();
         for small in CompanionFiles::FILES
