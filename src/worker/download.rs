@@ -11,10 +11,10 @@ use super::control::Control;
 use super::file_bytes::{FileBytes, OpenedFile, hex, sha256};
 use super::store::{Store, read, whole};
 use super::transfer::{Fetched, Transfer, fetch_small};
-use super::worker_scope::post;
+use super::worker_scope::post_progress;
 use crate::error::{Error, Result};
 use crate::inference::{Source, TensorRecord};
-use crate::protocol::{Progress, Response, Stage};
+use crate::protocol::{Progress, Stage};
 use crate::weights::f16_stream::StoragePrecision;
 use crate::weights::manifest::{FileEntry, Manifest, Part, Shard};
 use crate::weights::original::{Index, LENGTH_BYTES, header_range};
@@ -242,7 +242,7 @@ impl Download {
         let loaded_bytes = (self.loaded_bytes.get() + n_bytes).min(self.total_bytes);
         let loaded_bytes = loaded_bytes.max(self.reported_bytes.get());
         self.reported_bytes.set(loaded_bytes);
-        post(&Response::Progress(Progress {
+        post_progress(Progress {
             stage: self.stage.get(),
             loaded_bytes,
             stage_end_bytes: if self.stage.get() == Stage::ImageEncoder {
@@ -251,7 +251,7 @@ impl Download {
                 self.total_bytes - self.image_bytes
             },
             total_bytes: self.total_bytes,
-        }));
+        });
     }
 }
 

@@ -15,11 +15,11 @@ use super::file_bytes::FileBytes;
 use super::hub_file::HubFile;
 use super::store::{read, whole};
 use super::transfer::{Fetched, fetch_small};
-use super::worker_scope::post;
+use super::worker_scope::post_progress;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::inference::{Source, TensorRecord};
-use crate::protocol::{DownloadSize, Hub, Progress, Response, Stage};
+use crate::protocol::{DownloadSize, Hub, Progress, Stage};
 use crate::weights::f16_stream::{StoragePrecision, check_held};
 use crate::weights::manifest::{FORMAT, FileEntry, Manifest, Provenance};
 use crate::weights::original::{
@@ -283,12 +283,12 @@ impl Original {
         } else {
             (Stage::ImageEncoder, total_bytes)
         };
-        post(&Response::Progress(Progress {
+        post_progress(Progress {
             stage,
             loaded_bytes: loaded_bytes.min(stage_end_bytes),
             stage_end_bytes,
             total_bytes,
-        }));
+        });
     }
 }
 

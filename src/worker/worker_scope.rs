@@ -1,5 +1,6 @@
 //! The dedicated worker's global scope: messages to the page, the clock, and the last message of an engine that panics.
 
+use std::cell::Cell;
 use std::panic;
 
 use js_sys::{Array, Function};
@@ -10,8 +11,16 @@ use super::control::{Control, LoadCommand};
 use super::files::Picked;
 use super::queue::Queue;
 use crate::error::{Error, Result};
-use crate::protocol::{Request, Response, SHORT_MEMORY_GIGABYTES};
+use crate::protocol::{Progress, Request, Response, SHORT_MEMORY_GIGABYTES};
 use crate::wire::{self, property, reason};
+
+/// Least number of milliseconds between two messages of a load's progress, each of which the page shows.
+const PROGRESS_MILLIS: f64 = 50.0;
+
+thread_local! {
+    /// When the page was last told how far a load is.
+    static TOLD_AT: Cell<f64> = const { Cell::new(f64::NEG_INFINITY) };
+}
 
 /// Global scope of the worker that this code runs in.
 pub(super) fn scope() -> DedicatedWorkerGlobalScope {
@@ -105,6 +114,15 @@ pub fn run_constructors() -> Result<()> {
 /// Tells the page that the engine is alive.
 pub(super) fn heartbeat() {
     post(&Response::Heartbeat);
+}
+
+/// Tells the page how far a load is, unless it was told a moment ago.
+pub(super) fn post_progress(progress: Progress) {
+    let now = now_millis();
+    if now - TOLD_AT.get() >= PROGRESS_MILLIS {
+        TOLD_AT.set(now);
+        post(&Response::Progress(progress));
+    }
 }
 
 /// Milliseconds since the worker began.
