@@ -123,7 +123,6 @@ pub fn bare_card(
         has_vision: session.has_vision(),
         from_cache: engine.from_cache,
         load_millis: engine.load_millis,
-        warm_millis: engine.warm_millis,
         probe,
     }
 }
@@ -157,8 +156,6 @@ pub struct EngineFacts {
     pub from_cache: bool,
     /// Milliseconds from the start until the weights were ready.
     pub load_millis: f64,
-    /// Milliseconds of one pass over the probes when warm; of the first answer where answers are recorded.
-    pub warm_millis: f64,
 }
 
 /// Card of a model with adapters: its name, scales and reference uncertainty, its engine, and the outcome of its
@@ -198,7 +195,6 @@ pub fn model_card(
         weights_bytes: engine.weights_bytes,
         from_cache: engine.from_cache,
         load_millis: engine.load_millis,
-        warm_millis: engine.warm_millis,
     })
 }
 

@@ -154,6 +154,13 @@ pub enum Response {
     Loaded(Box<ModelCard>),
     /// A model without adapters is loaded: it compares, but does not know how vague a caption is.
     LoadedBare(Box<BareCard>),
+    /// The time of one warm pass over the [`PROBE`] and, where both encoders were loaded at once, over a picture. An
+    /// engine that is compared with another says it before its model's card; the reference engine may say it after its
+    /// first answer, which then does not wait for it.
+    PassTimed {
+        /// Milliseconds.
+        millis: f64,
+    },
     /// Embedding of the picture by which engines are compared.
     PictureProbed {
         /// Point on the sphere, `[embed_dim]`.
@@ -270,9 +277,6 @@ pub struct ModelCard {
     pub from_cache: bool,
     /// Milliseconds from the request to this answer.
     pub load_millis: f64,
-    /// Milliseconds that one pass over the [`PROBE`] took when warm, and over a picture where the image encoder is
-    /// loaded.
-    pub warm_millis: f64,
 }
 
 /// Card of a loaded model without adapters: its name, origin, engine, self-test and times.
@@ -307,9 +311,6 @@ pub struct BareCard {
     pub from_cache: bool,
     /// Milliseconds from the request to this answer.
     pub load_millis: f64,
-    /// Milliseconds that one pass over the [`PROBE`] took when warm, and over a picture where the image encoder is
-    /// loaded.
-    pub warm_millis: f64,
     /// Embedding of the [`PROBE`], `[embed_dim]`, of length one.
     pub probe: Vec<f32>,
 }

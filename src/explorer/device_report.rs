@@ -66,7 +66,6 @@ mod tests {
             has_vision: false,
             from_cache: true,
             load_millis: 812.5,
-            warm_millis: 40.0,
             probe: Vec::new(),
         }))
     }

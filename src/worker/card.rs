@@ -7,13 +7,11 @@ use crate::inference::{SelfTest, WeightFormat};
 use crate::protocol::Response;
 
 impl Model {
-    /// The model's card, with the times of its load and of one warm pass.
+    /// The model's card, with the time of its load.
     pub(super) async fn model_card(
         &self,
         self_test: Option<SelfTest>,
-        probe: Vec<f32>,
         load_millis: f64,
-        warm_millis: f64,
     ) -> Result<Response> {
         let session = self.session();
         let device = &self.loaded.device_text;
@@ -26,7 +24,6 @@ impl Model {
             weights_bytes: self.weights.weights_bytes(session.manifest()),
             from_cache: self.weights.was_cached(),
             load_millis,
-            warm_millis,
         };
         Ok(match (self_test, session.logit_scale()) {
             (Some(self_test), Some(_)) => {
@@ -35,6 +32,7 @@ impl Model {
             }
             _ => {
                 let is_vit_b_32 = self.is_vit_b_32().await?;
+                let probe = self.probe().await?;
                 let card = answer::bare_card(&session, self_test, is_vit_b_32, probe, card);
                 Response::LoadedBare(Box::new(card))
             }

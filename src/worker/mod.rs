@@ -48,6 +48,8 @@ use worker_scope::post;
 
 /// Milliseconds after a first failure within which a browser reports a lost GPU.
 const LOSS_MILLIS: u32 = 1_000;
+/// Milliseconds after the first answer in which the page builds what it shows; a pass would take longer beside that.
+const SETTLED_MILLIS: u32 = 1_000;
 
 /// Listens to the page for as long as the worker lives.
 ///
@@ -84,7 +86,19 @@ async fn serve(engine: Result<Engine>, queue: &Queue, inputs: &LoadInputs) {
             TimeoutFuture::new(LOSS_MILLIS).await;
         }
         response.iter().for_each(post);
+        let is_answer = matches!(response, Some(Response::Scored(_) | Response::Compared(_)));
+        let untimed = model.as_ref().filter(|model| !model.is_timed.get());
+        if let Some(model) = untimed.filter(|_| is_answer) {
+            spawn_local(time_later(Rc::clone(model)));
+        }
     }
+}
+
+/// Times a pass once the page has built what it shows.
+async fn time_later(model: Rc<Model>) {
+    TimeoutFuture::new(SETTLED_MILLIS).await;
+    // An engine without a time is not compared with another.
+    model.time_pass().await.ok();
 }
 
 fn is_failure(response: &Response) -> bool {

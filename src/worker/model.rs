@@ -40,6 +40,10 @@ pub(super) struct Model {
     /// Embeddings of the probes by another engine.
     pub(super) expected: Option<Probes>,
     pub(super) loaded: Engine,
+    /// Whether both encoders were loaded at once.
+    pub(super) is_eager: bool,
+    /// Whether the page was told the time of a pass.
+    pub(super) is_timed: Cell<bool>,
     texts: RefCell<Recent<TextEncoding>>,
     /// Milliseconds of the first pass over the golden captions, with which the engine begins.
     pub(super) cold_millis: Cell<Option<f64>>,
@@ -134,6 +138,8 @@ impl Model {
             control: inputs.control.clone(),
             expected: expected.clone(),
             loaded: engine.clone(),
+            is_eager,
+            is_timed: Cell::default(),
             texts: RefCell::default(),
             cold_millis: Cell::default(),
             images: RefCell::default(),
@@ -148,22 +154,20 @@ impl Model {
             model.test_alone().await?;
         }
         heartbeat();
-        let (probe, mut warm_millis) = model.probe_pass().await?;
         let self_test = match (self_test, expected) {
             (None, Some(expected)) if !engine.is_reference => {
+                let probe = model.probe().await?;
                 Some(model.compare_with_reference(&probe, &expected.caption)?)
             }
             (self_test, _) => self_test,
         };
         heartbeat();
         let load_millis = now_millis() - start;
-        // The self-test has warmed the CPU, whose code is the same for every shape; a GPU compiles for each.
+        // Weights without golden values come from far away or from a file, so that nobody waits for this.
         if !engine.is_reference || self_test.is_none() {
-            (_, warm_millis) = model.probe_pass().await?;
+            model.time_pass().await?;
         }
-        let response = model
-            .model_card(self_test, probe, load_millis, warm_millis)
-            .await?;
+        let response = model.model_card(self_test, load_millis).await?;
         Ok((model, response))
     }
 
@@ -230,9 +234,7 @@ impl Model {
         *self.session.borrow_mut() = Rc::new(adapted);
         *self.texts.borrow_mut() = Recent::default();
         let load_millis = now_millis() - start;
-        let (_, warm_millis) = self.probe_pass().await?;
-        self.model_card(Some(self_test), Vec::new(), load_millis, warm_millis)
-            .await
+        self.model_card(Some(self_test), load_millis).await
     }
 
     /// Whether a request has to wait for the image encoder, which then is on its way: a picture to be read, or captions

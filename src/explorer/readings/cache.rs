@@ -156,7 +156,6 @@ pub(crate) mod tests {
             weights_bytes: 0,
             from_cache: false,
             load_millis: 0.0,
-            warm_millis: 0.0,
         }
     }
 

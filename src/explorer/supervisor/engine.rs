@@ -26,6 +26,8 @@ pub(super) struct WatchedEngine {
     /// The model that it loads or has.
     pub(super) source: ModelSource,
     pub(super) model: Option<LoadedModel>,
+    /// Milliseconds of a warm pass, once it has told them.
+    pub(super) pass_millis: Option<f64>,
     pub(super) is_paused: bool,
     /// The one thing that it was asked and has not answered.
     pub(super) job: Option<Job>,
@@ -82,6 +84,7 @@ impl WatchedEngine {
             kind,
             source,
             model: None,
+            pass_millis: None,
             is_paused: false,
             job: None,
             waiting_picture: None,
@@ -175,8 +178,7 @@ impl WatchedEngine {
     }
 
     fn slow_millis(&self) -> f64 {
-        let warm_millis = self.model.as_ref().map(LoadedModel::warm_millis);
-        SLOW_MILLIS.max(SLOW_FACTOR * warm_millis.unwrap_or_default())
+        SLOW_MILLIS.max(SLOW_FACTOR * self.pass_millis.unwrap_or_default())
     }
 }
 

@@ -95,9 +95,6 @@ impl Supervisor {
         let kind = engine.kind;
         self.strikes.clear(kind.into(), &self.source);
         self.emit(EngineEvent::Loaded(model));
-        if kind == EngineKind::Cpu && self.source.is_built_in() {
-            self.probe_gpu();
-        }
     }
 
     /// The engine at work does not load its model; why, unless the visitor gave it up.
@@ -166,9 +163,6 @@ impl Supervisor {
         // The page takes pictures off that this model does not know, before any is read.
         self.awaits_barrier = true;
         self.actions.push(Action::AddBarrier);
-        if self.source.is_built_in() {
-            self.probe_gpu();
-        }
     }
 
     /// Ends the engine at work, and all that belongs to its model; what it was asked waits for the next.

@@ -127,6 +127,7 @@ impl Supervisor {
         }
         match response {
             Response::Started | Response::Heartbeat => {}
+            Response::PassTimed { millis } => self.pass_timed(serial, millis),
             Response::Crashed { message } => self.died(serial, message),
             Response::Lost { message } => self.lost(serial, message),
             response if is(&self.main, serial) => self.handle_main_response(response),

@@ -131,15 +131,6 @@ impl LoadedModel {
         }
     }
 
-    /// Milliseconds of a warm pass.
-    #[must_use]
-    pub fn warm_millis(&self) -> f64 {
-        match self {
-            Self::Adapted(model) => model.warm_millis,
-            Self::Bare(model) => model.warm_millis,
-        }
-    }
-
     /// Milliseconds of the load, and whether the weights came from the browser's disk.
     #[must_use]
     pub fn load_time(&self) -> (f64, bool) {

@@ -92,6 +92,9 @@ impl Supervisor {
         for reading in taken {
             self.emit(EngineEvent::Picture(reading));
         }
+        // The page asks anew, about these pictures too, before anything is answered without them.
+        self.awaits_barrier = true;
+        self.actions.push(Action::AddBarrier);
     }
 
     pub(super) fn picture_read(&mut self, reading: ImageReading) {

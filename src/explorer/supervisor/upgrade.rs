@@ -94,21 +94,32 @@ impl Supervisor {
     /// Keeps the GPU engine if it is faster on this device.
     fn compare(&mut self, model: LoadedModel) {
         self.strikes.clear(LoadKind::Upgrade, &self.source);
-        let gpu = model.warm_millis();
-        let cpu = self.warm_millis();
-        match (&mut self.upgrade.engine, cpu) {
-            (Some(engine), Some(cpu)) if gpu < cpu => engine.model = Some(model),
-            (_, cpu) => {
-                let cpu = cpu.unwrap_or_default();
-                self.dismiss_upgrade(&format!(
-                    "the GPU takes {gpu:.0} ms where the CPU takes {cpu:.0}"
-                ));
-            }
+        let cpu = self.main.as_ref().and_then(|engine| engine.pass_millis);
+        let Some(engine) = &mut self.upgrade.engine else {
+            return;
+        };
+        match engine.pass_millis.zip(cpu) {
+            Some((gpu, cpu)) if gpu < cpu => engine.model = Some(model),
+            Some((gpu, cpu)) => self.dismiss_upgrade(&format!(
+                "the GPU takes {gpu:.0} ms where the CPU takes {cpu:.0}"
+            )),
+            None => self.dismiss_upgrade("the two engines could not be compared"),
         }
     }
 
-    fn warm_millis(&self) -> Option<f64> {
-        Some(self.main.as_ref()?.model.as_ref()?.warm_millis())
+    /// An engine has told how long a pass takes. From then on the CPU engine, with a model that comes with the page, is
+    /// compared with a GPU engine.
+    pub(super) fn pass_timed(&mut self, serial: u64, millis: f64) {
+        if let Some(engine) = self.engine(serial) {
+            engine.pass_millis = Some(millis);
+        }
+        let is_on_cpu = self
+            .main
+            .as_ref()
+            .is_some_and(|engine| engine.serial == serial && engine.is_on_cpu());
+        if is_on_cpu && self.source.is_built_in() {
+            self.probe_gpu();
+        }
     }
 
     /// Gives the GPU engine the next picture, or puts it to work once it has read all of them.
@@ -139,15 +150,15 @@ impl Supervisor {
         let Some(engine) = self.upgrade.engine.take() else {
             return;
         };
-        let (model, cpu) = (engine.model.clone(), self.warm_millis());
+        let (model, gpu) = (engine.model.clone(), engine.pass_millis);
+        let cpu = self.main.as_ref().and_then(|engine| engine.pass_millis);
         if let Some(before) = self.main.replace(engine) {
             self.terminate(&before);
             self.strikes.end(LoadKind::ImageEncoder, &before.source);
         }
         self.queue.put_back();
         self.repost_queries();
-        if let (Some(model), Some(cpu)) = (model, cpu) {
-            let gpu = model.warm_millis();
+        if let (Some(model), Some(gpu), Some(cpu)) = (model, gpu, cpu) {
             self.emit(EngineEvent::BackendChosen(format!(
                 "it takes {gpu:.0} ms where the CPU takes {cpu:.0}"
             )));

@@ -163,6 +163,7 @@ impl Supervisor {
             Response::Failed { message, .. } => self.failed(message),
             Response::Started
             | Response::Heartbeat
+            | Response::PassTimed { .. }
             | Response::Crashed { .. }
             | Response::Lost { .. } => {}
         }

@@ -80,7 +80,6 @@ impl WorldModel<'_> {
             weights_bytes: self.session.manifest().weights_bytes(),
             from_cache: false,
             load_millis: 0.0,
-            warm_millis: answer.millis,
         };
         let first = self.gallery.iter().zip(embeddings).take(N_PICTURES);
         Ok(RecordedAnswer {

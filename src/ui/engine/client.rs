@@ -202,7 +202,11 @@ impl Client {
                 let client = self.clone();
                 spawn_local(async move { client.handle(Event::GpuProbed(gpu::probe().await)) });
             }
-            Action::AddBarrier => self.handle(Event::BarrierReached),
+            Action::AddBarrier => {
+                // Behind the page's effects, which the reports so far have woken.
+                let client = self.clone();
+                spawn_local(async move { client.handle(Event::BarrierReached) });
+            }
             Action::Keep(note) => load_notes::keep(&note),
             Action::Report(event) => self.report(event),
         }

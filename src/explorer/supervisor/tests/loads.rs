@@ -62,7 +62,8 @@ fn an_upgrade_that_kills_is_not_tried_at_the_third_visit() {
             strikes: vec![(load.clone(), n_strikes)],
             unfinished: Vec::new(),
         };
-        let world = SimulatedPage::started(faults(), ModelSource::FALLBACK, notes);
+        let mut world = SimulatedPage::started(faults(), ModelSource::FALLBACK, notes);
+        world.ask(&["first"]);
         assert_eq!(world.loads.len(), n_loads, "after {n_strikes} strikes");
         assert_eq!(world.count(is_stopped), 0, "the CPU answers");
     }

@@ -55,10 +55,12 @@ fn is_failed(event: &EngineEvent) -> bool {
 
 /// A page whose GPU engine has been put to work.
 fn on_gpu(faults: SimulatedFaults) -> SimulatedPage {
-    let world = SimulatedPage::built_in(SimulatedFaults {
+    let mut world = SimulatedPage::built_in(SimulatedFaults {
         gpu_millis: Some(1.0),
         ..faults
     });
+    assert_eq!(world.loads.len(), 1, "none before the first answer");
+    world.ask(&["first"]);
     let kinds: Vec<_> = world.loads.iter().map(|(kind, _)| *kind).collect();
     assert_eq!(
         kinds,
@@ -105,6 +107,26 @@ fn recorded_pictures_are_given_together_and_only_others_are_read() {
 }
 
 #[test]
+fn captions_are_first_answered_with_the_recorded_pictures() {
+    let mut world = SimulatedPage::new(SimulatedFaults::default());
+    let images = ["star", "ring", "moon"];
+    for image in images {
+        world.add_recorded(image, OWN_ENCODER);
+    }
+    world.shown = vec!["a".to_owned()];
+    world.ask(&["a"]);
+    world.happens(Event::Start(Start {
+        source: ModelSource::FALLBACK,
+        asked_kind: None,
+        notes: LoadNotes::default(),
+        obstacle: None,
+    }));
+    let expected = (names(["a"]), names(images));
+    assert_eq!(world.last_answer(), Some(expected), "in one answer");
+    assert_eq!(world.n_sent("a"), 1, "sent once");
+}
+
+#[test]
 fn a_recorded_picture_that_comes_back_is_given_again() {
     let mut world = SimulatedPage::built_in(SimulatedFaults::default());
     for n_given in 1..3 {
@@ -127,6 +149,7 @@ fn a_gpu_engine_takes_recorded_pictures_before_it_is_put_to_work() {
         notes: LoadNotes::default(),
         obstacle: None,
     }));
+    world.ask(&["first"]);
     assert_eq!(world.n_read(), (0, 2), "each engine is given it");
     world.ask_about(Priority::Matrix, &["a"], &["star"]);
     let expected = (names(["a"]), names(["star"]));
@@ -135,7 +158,8 @@ fn a_gpu_engine_takes_recorded_pictures_before_it_is_put_to_work() {
 
 #[test]
 fn a_slower_gpu_is_not_used() {
-    let world = SimulatedPage::built_in(faults(|f| f.gpu_millis = Some(99.0)));
+    let mut world = SimulatedPage::built_in(faults(|f| f.gpu_millis = Some(99.0)));
+    world.ask(&["first"]);
     assert_eq!(world.n_engines(), 1, "the GPU engine ended");
     let says = |event: &EngineEvent| matches!(event, EngineEvent::BackendChosen(words) if words.contains("99 ms"));
     assert_eq!(world.count(says), 1, "and why");
@@ -187,6 +211,7 @@ fn a_gpu_that_is_lost_while_loading_leaves_the_cpu_at_work() {
         hanging_loads: loads(&ModelSource::FALLBACK, EngineKind::Gpu),
         ..SimulatedFaults::default()
     });
+    world.ask(&["first"]);
     world.lose_gpu();
     world.ask(&["a"]);
     world.assert_answered(&["a"], "answered");

@@ -43,7 +43,7 @@ pub(super) fn comparison(id: u64, captions: Vec<String>, images: Vec<String>) ->
     }
 }
 
-pub(super) fn card(warm_millis: f64) -> ModelCard {
+pub(super) fn card() -> ModelCard {
     ModelCard {
         name: String::new(),
         title: String::new(),
@@ -60,11 +60,10 @@ pub(super) fn card(warm_millis: f64) -> ModelCard {
         weights_bytes: 0,
         from_cache: false,
         load_millis: 0.0,
-        warm_millis,
     }
 }
 
-pub(super) fn bare_card(warm_millis: f64) -> BareCard {
+pub(super) fn bare_card() -> BareCard {
     BareCard {
         name: String::new(),
         title: String::new(),
@@ -80,7 +79,6 @@ pub(super) fn bare_card(warm_millis: f64) -> BareCard {
         has_vision: false,
         from_cache: false,
         load_millis: 0.0,
-        warm_millis,
         probe: vec![1.0],
     }
 }

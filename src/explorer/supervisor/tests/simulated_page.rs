@@ -41,6 +41,7 @@ struct SimulatedEngine {
     has_model: bool,
     is_adapted: bool,
     has_vision: bool,
+    is_timed: bool,
     images: BTreeSet<String>,
     is_hung: bool,
 }
@@ -56,6 +57,8 @@ pub(super) struct SimulatedPage {
     events: VecDeque<Event>,
     pub(super) reported: Vec<EngineEvent>,
     pub(super) notes: Vec<LoadNote>,
+    /// Captions about which the page asks anew whenever a picture was read.
+    pub(super) shown: Vec<String>,
     /// Every request that an engine got.
     pub(super) posted: Vec<(EngineKind, Request)>,
     pub(super) loads: Vec<(EngineKind, ModelSource)>,
@@ -231,6 +234,7 @@ impl SimulatedPage {
                     has_model: false,
                     is_adapted: false,
                     has_vision: false,
+                    is_timed: false,
                     images: BTreeSet::new(),
                     is_hung: false,
                 };
@@ -251,8 +255,29 @@ impl SimulatedPage {
             }
             Action::AddBarrier => self.events.push_back(Event::BarrierReached),
             Action::Keep(note) => self.notes.push(note),
-            Action::Report(event) => self.reported.push(event),
+            Action::Report(event) => {
+                let is_picture = matches!(event, EngineEvent::Picture(_));
+                self.reported.push(event);
+                if is_picture && !self.shown.is_empty() {
+                    self.asks_about_shown();
+                }
+            }
         }
+    }
+
+    /// The matrix asks about its captions and the pictures that were read, after the reports of this moment.
+    fn asks_about_shown(&mut self) {
+        let images = self.reported.iter().filter_map(|event| match event {
+            EngineEvent::Picture(reading) => Some(reading.image.clone()),
+            _ => None,
+        });
+        let request = ScoreRequest {
+            keys: (1..).take(self.shown.len()).collect(),
+            captions: self.shown.clone(),
+            images: images.collect(),
+            ..ScoreRequest::default()
+        };
+        self.events.push_back(Event::Ask(Priority::Matrix, request));
     }
 
     fn says(&mut self, serial: u64, response: Response) {
@@ -292,16 +317,29 @@ impl SimulatedPage {
 
     fn loaded(&mut self, serial: u64) {
         let engine = &self.engines[&serial];
-        let warm_millis = match engine.kind {
+        let is_adapted = engine.is_adapted;
+        if engine.kind == EngineKind::Gpu || !engine.source.is_built_in() {
+            self.times_pass(serial);
+        }
+        let response = if is_adapted {
+            Response::Loaded(Box::new(card()))
+        } else {
+            Response::LoadedBare(Box::new(bare_card()))
+        };
+        self.says(serial, response);
+    }
+
+    /// Says once how long a pass takes.
+    fn times_pass(&mut self, serial: u64) {
+        let engine = self.engines.get_mut(&serial).expect("it runs");
+        if std::mem::replace(&mut engine.is_timed, true) {
+            return;
+        }
+        let millis = match engine.kind {
             EngineKind::Cpu => 10.0,
             EngineKind::Gpu => self.faults.gpu_millis.unwrap_or(1.0),
         };
-        let response = if engine.is_adapted {
-            Response::Loaded(Box::new(card(warm_millis)))
-        } else {
-            Response::LoadedBare(Box::new(bare_card(warm_millis)))
-        };
-        self.says(serial, response);
+        self.says(serial, Response::PassTimed { millis });
     }
 
     fn post(&mut self, serial: u64, request: Request) {
@@ -361,6 +399,7 @@ impl SimulatedPage {
                     Response::Compared(comparison(id, captions, images))
                 };
                 self.says(serial, response);
+                self.times_pass(serial);
             }
             Request::Adapt { .. } => {
                 engine.is_adapted = true;
