@@ -38,6 +38,8 @@ mod built_page {
     const N_VISITS: usize = 5;
     /// Time in which a browser writes down what it has compiled.
     const COMPILED: Duration = Duration::from_secs(2);
+    /// Time in which it clears away a page that was left.
+    const CLEARED: Duration = Duration::from_secs(5);
     /// Notes long tasks and shifts of the layout from the first moment on.
     const WATCH: &str = "window.tasks = []; window.shift = 0;
         new PerformanceObserver(list => list.getEntries().forEach(entry => tasks.push(entry.duration))).observe({ type: 'longtask' });
@@ -156,10 +158,16 @@ mod built_page {
         let since_asked = number(&answered) - asked;
         wait_until_kept(browser);
         thread::sleep(COMPILED);
-        browser.open("about:blank");
+        leave(browser);
         let [second_paint, second_answer] = visit(browser, &server);
-        browser.open("about:blank");
+        leave(browser);
         [paint, answer, since_asked, second_paint, second_answer]
+    }
+
+    /// Leaves the page, and waits until the browser has cleared away what it left.
+    fn leave(browser: &Browser) {
+        browser.open("about:blank");
+        thread::sleep(CLEARED);
     }
 
     fn visit(browser: &Browser, server: &Server) -> [f64; 2] {
