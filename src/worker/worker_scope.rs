@@ -116,10 +116,11 @@ pub(super) fn heartbeat() {
     post(&Response::Heartbeat);
 }
 
-/// Tells the page how far a load is, unless it was told a moment ago.
+/// Tells the page how far a load is, unless it was told a moment ago and more is to come.
 pub(super) fn post_progress(progress: Progress) {
     let now = now_millis();
-    if now - TOLD_AT.get() >= PROGRESS_MILLIS {
+    let is_stage_done = progress.loaded_bytes >= progress.stage_end_bytes;
+    if is_stage_done || now - TOLD_AT.get() >= PROGRESS_MILLIS {
         TOLD_AT.set(now);
         post(&Response::Progress(progress));
     }
