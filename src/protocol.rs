@@ -158,7 +158,7 @@ pub enum Response {
     /// engine that is compared with another says it before its model's card; the reference engine may say it after its
     /// first answer, which then does not wait for it.
     PassTimed {
-        /// Milliseconds.
+        /// Milliseconds of the pass, from the caption as text to its embedding.
         millis: f64,
     },
     /// Embedding of the picture by which engines are compared.

@@ -303,13 +303,41 @@ mod built_page {
         compare_with_native(&browser, Dtype::F16);
     }
 
+    /// The message that has an engine load the scenes' model.
+    fn load_scenes(server: &Server) -> Value {
+        let address = server.address("models/scenes/manifest.json");
+        json!({ "Load": { "manifest_url": address, "integrity": "" } })
+    }
+
+    #[test]
+    #[ignore = "needs the built page: cargo xtask test"]
+    fn the_engine_that_begins_answers_before_it_times_a_pass() {
+        let (server, browser) = (Server::start(), Browser::start());
+        engine(&browser, &server);
+        send(&browser, &load_scenes(&server));
+        hear(&browser, "Loaded");
+        for id in 1..3 {
+            let score = json!({ "id": id, "captions": CAPTIONS, "images": [], "relates": false });
+            send(&browser, &json!({ "Score": score }));
+            hear(&browser, "Scored");
+        }
+        let timed = hear(&browser, "PassTimed");
+        assert!(
+            timed["millis"].as_f64() > Some(0.0),
+            "it takes time: {timed}"
+        );
+        let kinds = "return messages.map(message => typeof message === 'string' ? message : Object.keys(message)[0])
+            .filter(kind => ['Loaded', 'Scored', 'PassTimed'].includes(kind))";
+        let expected = json!(["Loaded", "Scored", "Scored", "PassTimed"]);
+        assert_eq!(browser.run(kinds, &[]), expected, "in this order, and once");
+    }
+
     #[test]
     #[ignore = "needs the built page: cargo xtask test"]
     fn a_kept_shard_that_is_damaged_is_fetched_again_by_itself() {
         let (server, browser) = (Server::start(), Browser::start());
         engine(&browser, &server);
-        let address = server.address("models/scenes/manifest.json");
-        let load = json!({ "Load": { "manifest_url": address, "integrity": "" } });
+        let load = load_scenes(&server);
         send(&browser, &load);
         hear(&browser, "Loaded");
         let shard = &manifest()["shards"][0];

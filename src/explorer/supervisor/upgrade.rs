@@ -94,7 +94,7 @@ impl Supervisor {
     /// Keeps the GPU engine if it is faster on this device.
     fn compare(&mut self, model: LoadedModel) {
         self.strikes.clear(LoadKind::Upgrade, &self.source);
-        let cpu = self.main.as_ref().and_then(|engine| engine.pass_millis);
+        let cpu = self.cpu_millis();
         let Some(engine) = &mut self.upgrade.engine else {
             return;
         };
@@ -105,6 +105,11 @@ impl Supervisor {
             )),
             None => self.dismiss_upgrade("the two engines could not be compared"),
         }
+    }
+
+    /// Milliseconds of a pass of the CPU engine, with which a GPU engine is compared.
+    fn cpu_millis(&self) -> Option<f64> {
+        self.main.as_ref()?.pass_millis
     }
 
     /// An engine has told how long a pass takes. From then on the CPU engine, with a model that comes with the page, is
@@ -151,7 +156,7 @@ impl Supervisor {
             return;
         };
         let (model, gpu) = (engine.model.clone(), engine.pass_millis);
-        let cpu = self.main.as_ref().and_then(|engine| engine.pass_millis);
+        let cpu = self.cpu_millis();
         if let Some(before) = self.main.replace(engine) {
             self.terminate(&before);
             self.strikes.end(LoadKind::ImageEncoder, &before.source);

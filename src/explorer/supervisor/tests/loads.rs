@@ -105,12 +105,7 @@ fn adapters_that_kill_are_dropped_by_name() {
 fn kept_adapters_that_kill_are_dropped_and_kept_no_longer() {
     let mut world = SimulatedPage::new(faults(|f| f.killing_adapters = BTreeSet::from([7])));
     world.kept_adapters = Some(vec![7]);
-    world.happens(Event::Start(Start {
-        source: CLIP,
-        asked_kind: None,
-        notes: LoadNotes::default(),
-        obstacle: None,
-    }));
+    world.start(CLIP, LoadNotes::default());
     let refused = |event: &EngineEvent| matches!(event, EngineEvent::AdapterRefused(name, _) if name == "given at an earlier visit");
     assert_eq!(world.count(refused), 1, "the page says why");
     let n_posted = |is_it: fn(&Request) -> bool| {

@@ -88,12 +88,7 @@ fn recorded_pictures_are_given_together_and_only_others_are_read() {
     for image in images {
         world.add_recorded(image, OWN_ENCODER);
     }
-    world.happens(Event::Start(Start {
-        source: ModelSource::FALLBACK,
-        asked_kind: None,
-        notes: LoadNotes::default(),
-        obstacle: None,
-    }));
+    world.start(ModelSource::FALLBACK, LoadNotes::default());
     let is_read = |event: &EngineEvent| matches!(event, EngineEvent::Picture(_));
     assert_eq!((world.n_read(), world.count(is_read)), ((0, 1), 3));
     world.ask_about(Priority::Matrix, &["a"], &images);
@@ -115,12 +110,7 @@ fn captions_are_first_answered_with_the_recorded_pictures() {
     }
     world.shown = vec!["a".to_owned()];
     world.ask(&["a"]);
-    world.happens(Event::Start(Start {
-        source: ModelSource::FALLBACK,
-        asked_kind: None,
-        notes: LoadNotes::default(),
-        obstacle: None,
-    }));
+    world.start(ModelSource::FALLBACK, LoadNotes::default());
     let expected = (names(["a"]), names(images));
     assert_eq!(world.last_answer(), Some(expected), "in one answer");
     assert_eq!(world.n_sent("a"), 1, "sent once");
@@ -143,12 +133,7 @@ fn a_recorded_picture_that_comes_back_is_given_again() {
 fn a_gpu_engine_takes_recorded_pictures_before_it_is_put_to_work() {
     let mut world = SimulatedPage::new(faults(|f| f.gpu_millis = Some(1.0)));
     world.add_recorded("star", OWN_ENCODER);
-    world.happens(Event::Start(Start {
-        source: ModelSource::FALLBACK,
-        asked_kind: None,
-        notes: LoadNotes::default(),
-        obstacle: None,
-    }));
+    world.start(ModelSource::FALLBACK, LoadNotes::default());
     world.ask(&["first"]);
     assert_eq!(world.n_read(), (0, 2), "each engine is given it");
     world.ask_about(Priority::Matrix, &["a"], &["star"]);

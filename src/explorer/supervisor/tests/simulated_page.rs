@@ -80,13 +80,18 @@ impl SimulatedPage {
     /// A page that starts with this model.
     pub(super) fn started(faults: SimulatedFaults, source: ModelSource, notes: LoadNotes) -> Self {
         let mut world = Self::new(faults);
-        world.happens(Event::Start(Start {
+        world.start(source, notes);
+        world
+    }
+
+    /// The page starts with this model.
+    pub(super) fn start(&mut self, source: ModelSource, notes: LoadNotes) {
+        self.happens(Event::Start(Start {
             source,
             asked_kind: None,
             notes,
             obstacle: None,
         }));
-        world
     }
 
     /// A page with the built-in model.
