@@ -33,12 +33,15 @@ pub fn open_ready(browser: &Browser, address: &str) {
     wait_until_ready(browser, LOADING);
 }
 
-/// Waits until the page rests.
+/// Waits until the page rests: its numbers are there, and the parts that come after them, unless it says that they do
+/// not.
 pub fn wait_until_ready(browser: &Browser, limit: Duration) {
     browser.wait_for(
         "a page at rest",
         limit,
-        "return document.querySelector('[data-status=\"ready\"]') !== null",
+        "return document.querySelector('[data-status=\"ready\"]') !== null
+            && ([...document.querySelectorAll('.later')].every(place => place.firstElementChild)
+                || document.querySelector('.notice') !== null)",
         &[],
     );
 }
