@@ -13,15 +13,12 @@ use wasm_bindgen_futures::spawn_local;
 use wasm_split_helpers::SplitLoaderError;
 
 use crate::explorer::View;
-use crate::ui::page::effects::is_busy;
 use crate::ui::page::state::PageState;
+use crate::ui::page::status::first_answer;
 
 /// Said as long as that program cannot be had.
 const NOT_LOADED: &str = "A part of this page could not be loaded. It comes by itself once the network is there; if \
     it does not, reload the page.";
-
-/// The longest that parts below the fold wait, in milliseconds, so that the engine has answered before they are built.
-const PATIENCE: u32 = 1_000;
 
 /// Pause in milliseconds before the program is asked for again, which doubles with each attempt, and the longest.
 const PAUSE: u32 = 2_000;
@@ -97,15 +94,12 @@ pub(super) fn Later(part: LaterPart) -> impl IntoView {
     let page = expect_context::<PageState>();
     let place = NodeRef::<Div>::new();
     let mounted = StoredValue::new_local(None);
-    let has_waited = RwSignal::new(false);
+    let is_due = RwSignal::new(false);
     spawn_local(async move {
-        TimeoutFuture::new(PATIENCE).await;
+        first_answer(page).await;
         // The part's place may be gone.
-        has_waited.try_set(true);
+        is_due.try_set(true);
     });
-    // Once it is, it stays so: the effect below owns the part and must not run again.
-    let is_due =
-        Memo::new(move |was_due| was_due == Some(&true) || has_waited.get() || !is_busy(page));
     Effect::new(move |_| {
         if let Some(place) = place.get().filter(|_| is_due.get()) {
             let is_there = move || mounted.try_set_value(None).is_none();

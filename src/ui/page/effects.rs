@@ -8,16 +8,16 @@ use leptos::web_sys::{Element, KeyboardEvent};
 use wasm_bindgen::JsCast as _;
 
 use crate::explorer::{
-    CosineSnapshot, Event, ExplorerState, ModelChoice, ModelSource, Priority, Readings,
-    ScoreRequest, Snapshot, View, World, decode, encode, spoken,
+    Event, ExplorerState, ModelChoice, ModelSource, Priority, Readings, ScoreRequest, View, World,
+    decode, encode, spoken,
 };
 use crate::ui::dom::browser;
 use crate::ui::model_panel;
 use crate::ui::page::corrupted;
 use crate::ui::page::gallery;
 use crate::ui::page::gallery::WorldFiles;
-use crate::ui::page::pictures::{PictureFile, PictureState};
 use crate::ui::page::state::{EngineState, PageState};
+use crate::ui::page::status::status;
 use crate::ui::page::{speech, tour, worlds};
 
 /// Pause in typing after which the address changes: browsers limit how often it may.
@@ -256,67 +256,6 @@ fn sync_root_attributes(page: PageState) {
         browser::mark_root("data-engine", &name);
     });
     Effect::new(move |_| browser::mark_root("data-status", status(page)));
-}
-
-/// What the engine does, in a word.
-fn status(page: PageState) -> &'static str {
-    page.engine.with(|engine| match engine {
-        EngineState::Ready(_) if is_settled(page) => "ready",
-        EngineState::Ready(_) => "working",
-        EngineState::Starting | EngineState::Loading(_) => "loading",
-        EngineState::Stopped(_) | EngineState::SafeMode | EngineState::SavesData => "stopped",
-    })
-}
-
-/// Whether an engine will answer something that it has not answered yet.
-pub(in crate::ui) fn is_busy(page: PageState) -> bool {
-    matches!(status(page), "loading" | "working")
-}
-
-/// Whether every caption and every picture on the page has its numbers, or was refused them.
-fn is_settled(page: PageState) -> bool {
-    let is_read = |file: &PictureFile| matches!(file.state, PictureState::Read(_));
-    let is_view_settled = || {
-        let is_generated = match page.generated_request.get() {
-            Some(request) => page.generated.with(|answers| answers.has(&request)),
-            None => true,
-        };
-        is_generated && page.missing.with(|missing| missing.captions.is_empty())
-    };
-    page.files.with(|files| files.values().all(is_read))
-        && (page.view_request_failed.get() || is_view_settled())
-        && (page.failed.get() || is_answered(page))
-}
-
-/// Whether the newest answer of a model is one to the question that the matrix asks.
-fn is_answered(page: PageState) -> bool {
-    let question = page.question.get();
-    let is_compared = |compared: &CosineSnapshot| {
-        let answer = &compared.comparison;
-        let captions = answer.captions.iter().map(|tokens| &tokens.caption);
-        asks(&question, &compared.keys, &answer.images, captions)
-    };
-    let is_read = |snapshot: &Snapshot| {
-        let captions = snapshot.answer.captions.iter();
-        let captions = captions.map(|reading| &reading.caption);
-        !snapshot.recorded && asks(&question, &snapshot.keys, &snapshot.answer.images, captions)
-    };
-    question.captions.is_empty()
-        || page
-            .compared
-            .with(|compared| compared.as_ref().is_some_and(is_compared))
-        || page
-            .snapshot
-            .with(|snapshot| snapshot.as_ref().is_some_and(is_read))
-}
-
-fn asks<'a>(
-    question: &ScoreRequest,
-    keys: &[u64],
-    images: &[String],
-    captions: impl Iterator<Item = &'a String>,
-) -> bool {
-    question.keys == keys && question.images == images && captions.eq(&question.captions)
 }
 
 /// Undoes a step at Control and Z, but for a text field in which something was just typed: that has steps of its own.

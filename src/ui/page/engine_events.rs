@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use leptos::prelude::*;
+use wasm_bindgen_futures::spawn_local;
 
 use crate::explorer::{
     AnswerSource, EngineEvent, Event, ExplorerState, GeneratedAnswers, GeneratedRequest,
@@ -14,6 +15,7 @@ use crate::ui::engine::Client;
 use crate::ui::model_panel::{self, Timings};
 use crate::ui::page::pictures::PictureState;
 use crate::ui::page::state::{EngineState, PageState};
+use crate::ui::page::status::first_answer;
 
 impl PageState {
     /// Keeps the recorded answers for the views, unless an engine was faster.
@@ -202,7 +204,11 @@ impl PageState {
         if !question.captions.is_empty() {
             self.supervise(Event::Ask(Priority::Matrix, question));
         }
-        self.supervise(Event::Query(Request::ListStored));
+        spawn_local(async move {
+            // Only the panel of the models shows it.
+            first_answer(self).await;
+            self.supervise(Event::Query(Request::ListStored));
+        });
     }
 
     /// Warns where the page's link was made with other weights of its model than those that answer; the page's own

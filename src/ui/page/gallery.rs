@@ -8,13 +8,14 @@ use leptos::prelude::*;
 use serde::de::DeserializeOwned;
 use wasm_bindgen_futures::spawn_local;
 
-use crate::explorer::{AnswerSource, Event, ModelChoice, PagePicture, Snapshot, World};
+use crate::explorer::{AnswerSource, Event, ModelChoice, PagePicture, Snapshot, View, World};
 use crate::protocol::{Answer, CaptionReading, CompactDirection, RecordedAnswer, RecordedPicture};
 use crate::report::GalleryEntry;
 use crate::ui::dom::browser;
 use crate::ui::engine::Client;
 use crate::ui::page::pictures::{GalleryPicture, PictureFile, PictureState, too_many};
-use crate::ui::page::state::PageState;
+use crate::ui::page::state::{EngineState, PageState};
+use crate::ui::page::status::first_answer;
 use crate::ui::page::wall::{COLUMNS, ROWS};
 use crate::wire;
 
@@ -90,18 +91,27 @@ pub(crate) fn open(page: PageState, opening: WorldFiles, is_linked: bool) {
         show_recorded(page, world, recorded);
     }
     fetch_wall(page, world);
-    spawn_local(async move {
-        // Optional as well: without the recorded answers, the views wait for the engine.
+    spawn_local(fetch_ahead(page, world, ids));
+}
+
+/// Fetches what a visitor may want next: the answers recorded for the views, and the files of the gallery.
+async fn fetch_ahead(page: PageState, world: World, ids: Vec<String>) {
+    if page.state.with_untracked(|state| state.view) == View::Explore {
+        // What is open needs none of it.
+        first_answer(page).await;
+    }
+    let is_ready = |engine: &EngineState| matches!(engine, EngineState::Ready(_));
+    if !page.engine.with_untracked(is_ready) {
+        // Optional: without the recorded answers, the views wait for the engine.
         let views = format!("{}/views.json", world.examples());
         if let Ok(answers) = fetch_json::<Vec<Answer>>(&views).await {
             page.learn_recorded(world, &answers);
         }
-        for id in ids {
-            // A picture that cannot be fetched ahead is fetched when the visitor asks for it, and an error is shown
-            // then.
-            gallery_bytes(page, &id).await.ok();
-        }
-    });
+    }
+    for id in ids {
+        // A picture that cannot be fetched ahead is fetched when the visitor asks for it, and an error is shown then.
+        gallery_bytes(page, &id).await.ok();
+    }
 }
 
 /// Shows the pictures that a visitor starts from.

@@ -13,6 +13,7 @@ pub(super) mod notices;
 pub(super) mod pictures;
 pub(super) mod speech;
 pub(super) mod state;
+pub(super) mod status;
 pub(super) mod tour;
 pub(super) mod wall;
 pub(super) mod worlds;
