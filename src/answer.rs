@@ -114,6 +114,7 @@ pub fn bare_card(
         embed_dim: manifest.encoder.embed_dim(),
         provenance: origin.unwrap_or_else(|| made.command.clone()),
         weights: manifest.weights(),
+        image_encoder: manifest.image_encoder(),
         license: manifest.license.clone(),
         engine: engine.name,
         device: engine.device,
@@ -189,6 +190,7 @@ pub fn model_card(
             made.command, made.seed, made.commit, made.date
         ),
         weights: manifest.weights(),
+        image_encoder: manifest.image_encoder(),
         engine: engine.name,
         device: engine.device,
         self_test,

@@ -80,7 +80,7 @@ pub enum Request {
         #[serde(with = "serde_bytes")]
         bytes: Vec<u8>,
     },
-    /// Take pictures as recorded, where that was by the model's image encoder: [`Response::RecordedAdded`].
+    /// Take pictures as they were recorded with the model's image encoder; there is no response.
     AddRecorded(Vec<RecordedPicture>),
     /// Forget a picture: later answers leave it out.
     RemoveImage {
@@ -192,8 +192,6 @@ pub enum Response {
         /// Reason in words for the visitor.
         message: String,
     },
-    /// The recorded pictures that were taken; the others were recorded with another image encoder.
-    RecordedAdded(Vec<ImageReading>),
     /// A picture was decoded and encoded.
     ImageAdded(ImageReading),
     /// A picture could not be used.
@@ -265,6 +263,9 @@ pub struct ModelCard {
     /// Eight hexadecimal digits that other weights do not have; empty for a file of another program.
     #[serde(default)]
     pub weights: String,
+    /// SHA-256 of each shard of the image encoder, which identify it.
+    #[serde(default)]
+    pub image_encoder: Vec<String>,
     /// Kind of the engine that answers: `cpu`, `gpu`, or `recorded` for answers that were recorded.
     pub engine: String,
     /// Name of the device, for people, such as `WebAssembly, one thread` or the GPU's name.
@@ -293,6 +294,9 @@ pub struct BareCard {
     /// Eight hexadecimal digits that other weights do not have; empty for a file of another program.
     #[serde(default)]
     pub weights: String,
+    /// SHA-256 of each shard of the image encoder, which identify it.
+    #[serde(default)]
+    pub image_encoder: Vec<String>,
     /// Licence of the weights, as far as it is known.
     pub license: String,
     /// Kind of the engine that answers: `cpu`, `gpu`, or `recorded` for answers that were recorded.

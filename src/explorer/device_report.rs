@@ -57,6 +57,7 @@ mod tests {
             embed_dim: 512,
             provenance: String::new(),
             weights: String::new(),
+            image_encoder: Vec::new(),
             license: String::new(),
             engine: "cpu".into(),
             device: "Flex".into(),

@@ -163,8 +163,8 @@ async fn answer_at_once(
         Request::MeasureDevice => Some(device_timings(model).await),
         Request::AddImage { image, bytes } => Some(add_image(model, image, &bytes).await),
         Request::AddRecorded(pictures) => {
-            let readings = model.map(|model| model.add_recorded(pictures));
-            Some(Response::RecordedAdded(readings.unwrap_or_default()))
+            model?.add_recorded(pictures);
+            None
         }
         Request::RemoveImage { image } => {
             model?.remove_image(&image);

@@ -286,22 +286,16 @@ impl Model {
         });
     }
 
-    /// Takes the recorded encodings of pictures that were recorded with the image encoder of this model.
-    pub(super) fn add_recorded(&self, pictures: Vec<RecordedPicture>) -> Vec<ImageReading> {
-        let encoder = self.session().manifest().image_encoder();
-        let mut images = self.images.borrow_mut();
-        let own = pictures
-            .into_iter()
-            .filter(|picture| picture.encoder == encoder);
-        own.map(|picture| {
+    /// Takes the encodings of pictures that were recorded with the image encoder of this model.
+    pub(super) fn add_recorded(&self, pictures: Vec<RecordedPicture>) {
+        let encoded = pictures.into_iter().map(|picture| {
             let encoding = ImageEncoding {
                 embedding: picture.embedding,
                 familiarity: picture.reading.familiarity,
             };
-            images.insert(picture.reading.image.clone(), encoding);
-            picture.reading
-        })
-        .collect()
+            (picture.reading.image, encoding)
+        });
+        self.images.borrow_mut().extend(encoded);
     }
 
     /// Decodes and encodes a picture.

@@ -150,6 +150,7 @@ pub(crate) mod tests {
             squashes_pictures: false,
             provenance: String::new(),
             weights: String::new(),
+            image_encoder: Vec::new(),
             engine: "cpu".into(),
             device: String::new(),
             self_test: SelfTest::default(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::model::{EngineKind, LoadedModel, ModelSource};
-use crate::protocol::ImageReading;
+use crate::protocol::RecordedPicture;
 
 /// Milliseconds without an answer after which an engine is slow, and the visitor may stop it.
 const SLOW_MILLIS: f64 = 20_000.0;
@@ -36,8 +36,6 @@ pub(super) struct WatchedEngine {
     /// Whether the image encoder is being loaded.
     pub(super) loads_images: bool,
     pub(super) has_read: BTreeSet<String>,
-    /// Pictures that it was given as they were recorded, whether or not it took them.
-    pub(super) given_recorded: BTreeSet<String>,
     pub(super) has_adapters: bool,
     /// Pictures of the request that is out which it was given.
     pub(super) n_generated: usize,
@@ -64,8 +62,6 @@ pub(super) enum Job {
     Score,
     /// A caption that was blamed, alone.
     Probe(String),
-    /// Pictures of the page to be taken as they were recorded.
-    RecordedPictures,
     /// A picture of the page to be read.
     Picture(String),
     /// A picture to be read that has left the page since.
@@ -90,7 +86,6 @@ impl WatchedEngine {
             waiting_picture: None,
             loads_images: false,
             has_read: BTreeSet::new(),
-            given_recorded: BTreeSet::new(),
             has_adapters: false,
             n_generated: 0,
             asked_at: now,
@@ -121,18 +116,28 @@ impl WatchedEngine {
         waiting.is_some() || self.job.take_if(is_it).is_some()
     }
 
-    /// Records the pictures that it took as recorded; returns the readings of those that have not left the page since.
-    pub(super) fn record_taken(&mut self, mut readings: Vec<ImageReading>) -> Vec<ImageReading> {
-        readings.retain(|reading| self.given_recorded.contains(&reading.image));
-        let images = readings.iter().map(|reading| reading.image.clone());
+    /// The pictures among these that it has not read and need not read, since they were recorded with its model's image
+    /// encoder; from now on they count as read.
+    pub(super) fn take_recorded<'a>(
+        &mut self,
+        pictures: impl Iterator<Item = &'a RecordedPicture>,
+    ) -> Vec<RecordedPicture> {
+        let Some(model) = &self.model else {
+            return Vec::new();
+        };
+        let recorded: Vec<_> = pictures
+            .filter(|picture| !self.has_read.contains(&picture.reading.image))
+            .filter(|picture| picture.encoder == model.image_encoder())
+            .cloned()
+            .collect();
+        let images = recorded.iter().map(|picture| picture.reading.image.clone());
         self.has_read.extend(images);
-        readings
+        recorded
     }
 
     /// Takes note that a picture left the page.
     pub(super) fn forget_picture(&mut self, image: &str) {
         self.has_read.remove(image);
-        self.given_recorded.remove(image);
         self.waiting_picture.take_if(|waiting| waiting == image);
         if let Some(Job::Picture(own)) = &self.job
             && own == image

@@ -100,6 +100,14 @@ impl LoadedModel {
         }
     }
 
+    /// SHA-256 of each shard of the image encoder, which identify it.
+    pub(super) fn image_encoder(&self) -> &[String] {
+        match self {
+            Self::Adapted(model) => &model.image_encoder,
+            Self::Bare(model) => &model.image_encoder,
+        }
+    }
+
     /// Origin of the weights, with their digits.
     #[must_use]
     pub fn origin_text(&self) -> String {

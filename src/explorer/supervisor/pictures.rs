@@ -4,7 +4,7 @@ use super::engine::{Job, WatchedEngine};
 use super::event::{Action, EngineEvent, PagePicture};
 use super::machine::{OwnPicture, Supervisor};
 use super::strikes::LoadKind;
-use crate::protocol::{ImageReading, Request};
+use crate::protocol::{ImageReading, RecordedPicture, Request};
 
 impl Supervisor {
     pub(super) fn add_picture(&mut self, picture: PagePicture) {
@@ -81,15 +81,18 @@ impl Supervisor {
         is_done
     }
 
-    /// The engine at work took these pictures as they were recorded; those that it did not take are read from their
-    /// files.
-    pub(super) fn recorded_read(&mut self, readings: Vec<ImageReading>) {
-        if !self.complete_job(&Job::RecordedPictures) {
+    /// Gives the engine at work the pictures that were recorded with its image encoder.
+    pub(super) fn give_recorded(&mut self) {
+        let Some(engine) = &mut self.main else { return };
+        let serial = engine.serial;
+        let taken = engine.take_recorded(recorded(&self.pictures));
+        if taken.is_empty() {
             return;
         }
-        let Some(engine) = &mut self.main else { return };
-        let taken = engine.record_taken(readings);
-        for reading in taken {
+        let readings = taken.iter().map(|picture| picture.reading.clone());
+        let readings: Vec<_> = readings.collect();
+        self.post(serial, Request::AddRecorded(taken));
+        for reading in readings {
             self.emit(EngineEvent::Picture(reading));
         }
         // The page asks anew, about these pictures too, before anything is answered without them.
@@ -156,17 +159,9 @@ impl OwnPicture {
     }
 }
 
-/// Request by which an engine takes all recorded pictures that it was not given yet; `None` where there are none.
-pub(super) fn request_of_recorded(
-    pictures: &[OwnPicture],
-    engine: &mut WatchedEngine,
-) -> Option<Request> {
-    let recorded: Vec<_> = pictures
+/// What was recorded of these pictures.
+pub(super) fn recorded(pictures: &[OwnPicture]) -> impl Iterator<Item = &RecordedPicture> {
+    pictures
         .iter()
-        .filter(|picture| !engine.has_read.contains(&picture.image))
-        .filter_map(|picture| Some((&picture.image, picture.recorded.as_deref()?)))
-        .filter(|(image, _)| engine.given_recorded.insert((*image).clone()))
-        .map(|(_, recorded)| recorded.clone())
-        .collect();
-    (!recorded.is_empty()).then_some(Request::AddRecorded(recorded))
+        .filter_map(|picture| picture.recorded.as_deref())
 }

@@ -4,9 +4,9 @@ use super::engine::Job;
 use super::event::{Action, EngineEvent};
 use super::machine::{OwnPicture, Supervisor};
 use super::model::{EngineKind, LoadedModel};
-use super::pictures::request_of_recorded;
+use super::pictures::recorded;
 use super::strikes::LoadKind;
-use crate::protocol::{ImageReading, Response};
+use crate::protocol::{ImageReading, Request, Response};
 
 impl Supervisor {
     /// Finds out whether a GPU engine is worth a try, once for each model.
@@ -71,13 +71,6 @@ impl Supervisor {
             Response::Refused { message } | Response::Failed { message, .. } => {
                 self.dismiss_upgrade(&message);
             }
-            Response::RecordedAdded(readings) => {
-                if let Some(engine) = &mut self.upgrade.engine
-                    && engine.complete_job(&Job::RecordedPictures)
-                {
-                    engine.record_taken(readings);
-                }
-            }
             Response::ImageAdded(ImageReading { image, .. })
             | Response::ImageRefused { image, .. } => {
                 if let Some(engine) = &mut self.upgrade.engine
@@ -137,17 +130,20 @@ impl Supervisor {
             return;
         }
         let serial = engine.serial;
-        if let Some(request) = request_of_recorded(&self.pictures, engine) {
-            engine.ask(Job::RecordedPictures, now);
-            return self.post(serial, request);
-        }
+        let taken = engine.take_recorded(recorded(&self.pictures));
         let unread = |picture: &&OwnPicture| !engine.has_read.contains(&picture.image);
-        let Some(picture) = self.pictures.iter().find(unread) else {
-            return self.promote_upgrade();
-        };
-        engine.ask(Job::Picture(picture.image.clone()), now);
-        let request = picture.request();
-        self.post(serial, request);
+        let next = self.pictures.iter().find(unread);
+        let next = next.map(|picture| (picture.image.clone(), picture.request()));
+        if let Some((image, _)) = &next {
+            engine.ask(Job::Picture(image.clone()), now);
+        }
+        if !taken.is_empty() {
+            self.post(serial, Request::AddRecorded(taken));
+        }
+        match next {
+            Some((_, request)) => self.post(serial, request),
+            None => self.promote_upgrade(),
+        }
     }
 
     /// Puts the GPU engine to work; what was asked meanwhile is asked again.

@@ -6,7 +6,6 @@ use super::engine::Job;
 use super::event::{EngineEvent, ScoreRequest, ViewAnswer};
 use super::machine::{Adapters, Supervisor};
 use super::model::LoadedModel;
-use super::pictures::request_of_recorded;
 use crate::explorer::latest_queue::{Priority, SentRequest};
 use crate::explorer::readings::cosines::CosineSnapshot;
 use crate::explorer::readings::snapshot::Snapshot;
@@ -37,6 +36,7 @@ impl Supervisor {
     /// Gives each engine that has nothing to do its next job.
     pub(super) fn pump(&mut self) {
         self.pump_upgrade();
+        self.give_recorded();
         let awaits_barrier = self.awaits_barrier;
         while !awaits_barrier && let Some((job, request)) = self.next_job() {
             let now = self.now;
@@ -70,10 +70,6 @@ impl Supervisor {
         }
         if self.queue.sent().is_some() {
             return self.go_on_with_request();
-        }
-        let engine = self.main.as_mut()?;
-        if let Some(request) = request_of_recorded(&self.pictures, engine) {
-            return Some((Job::RecordedPictures, request));
         }
         let engine = self.main.as_ref()?;
         let next = self.queue.next();
@@ -155,7 +151,6 @@ impl Supervisor {
             Response::AdapterRefused { message } => self.adapters_refused(message),
             Response::ImageEncoderLoads => self.image_encoder_loads(),
             Response::ImageEncoderLoaded => self.image_encoder_loaded(),
-            Response::RecordedAdded(readings) => self.recorded_read(readings),
             Response::ImageAdded(reading) => self.picture_read(reading),
             Response::ImageRefused { image, message } => self.picture_refused(image, message),
             Response::Scored(answer) => self.scored(answer),
@@ -280,8 +275,7 @@ impl Supervisor {
             // The engine survived the caption, so the request may be sent.
             Job::Probe(caption) => self.captions.clear(&caption),
             Job::Picture(image) => self.drop_picture(image, message),
-            // Each of them is read from its file instead.
-            Job::RecordedPictures | Job::GonePicture(_) => {}
+            Job::GonePicture(_) => {}
             Job::Adapters => self.adapters_refused(message),
             Job::PictureProbe => self.emit(EngineEvent::BackendChosen(message)),
         }

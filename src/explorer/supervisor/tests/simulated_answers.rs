@@ -1,7 +1,7 @@
 //! Answers of simulated engines: readings without numbers.
 
 use crate::protocol::{
-    Answer, BareCard, CaptionReading, CaptionTokens, Comparison, ImageReading, ModelCard,
+    Answer, BareCard, CaptionReading, CaptionTokens, Comparison, ImageReading, ModelCard, Response,
 };
 
 pub(super) fn reading(image: String) -> ImageReading {
@@ -43,7 +43,16 @@ pub(super) fn comparison(id: u64, captions: Vec<String>, images: Vec<String>) ->
     }
 }
 
-pub(super) fn card() -> ModelCard {
+/// Response to a load of a model with this image encoder.
+pub(super) fn loaded(is_adapted: bool, image_encoder: Vec<String>) -> Response {
+    if is_adapted {
+        Response::Loaded(Box::new(card(image_encoder)))
+    } else {
+        Response::LoadedBare(Box::new(bare_card(image_encoder)))
+    }
+}
+
+fn card(image_encoder: Vec<String>) -> ModelCard {
     ModelCard {
         name: String::new(),
         title: String::new(),
@@ -54,6 +63,7 @@ pub(super) fn card() -> ModelCard {
         squashes_pictures: false,
         provenance: String::new(),
         weights: String::new(),
+        image_encoder,
         engine: String::new(),
         device: String::new(),
         self_test: Default::default(),
@@ -63,13 +73,14 @@ pub(super) fn card() -> ModelCard {
     }
 }
 
-pub(super) fn bare_card() -> BareCard {
+fn bare_card(image_encoder: Vec<String>) -> BareCard {
     BareCard {
         name: String::new(),
         title: String::new(),
         embed_dim: 4,
         provenance: String::new(),
         weights: String::new(),
+        image_encoder,
         license: String::new(),
         engine: String::new(),
         device: String::new(),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use super::simulated_answers::{answer, bare_card, card, comparison, reading};
+use super::simulated_answers::{answer, comparison, loaded, reading};
 use crate::explorer::latest_queue::Priority;
 use crate::explorer::supervisor::{
     Action, EngineEvent, EngineKind, Event, LoadNote, LoadNotes, ModelSource, PagePicture,
@@ -323,15 +323,11 @@ impl SimulatedPage {
     fn loaded(&mut self, serial: u64) {
         let engine = &self.engines[&serial];
         let is_adapted = engine.is_adapted;
+        let image_encoder = image_encoder(&engine.source);
         if engine.kind == EngineKind::Gpu || !engine.source.is_built_in() {
             self.times_pass(serial);
         }
-        let response = if is_adapted {
-            Response::Loaded(Box::new(card()))
-        } else {
-            Response::LoadedBare(Box::new(bare_card()))
-        };
-        self.says(serial, response);
+        self.says(serial, loaded(is_adapted, image_encoder));
     }
 
     /// Says once how long a pass takes.
@@ -379,13 +375,15 @@ impl SimulatedPage {
         match request {
             Request::AddImage { image, .. } => self.read(serial, image),
             Request::AddRecorded(pictures) => {
-                let is_own = |picture: &RecordedPicture| picture.encoder == [OWN_ENCODER];
-                let knows = engine.source.is_built_in();
-                let own = pictures.into_iter().filter(|one| knows && is_own(one));
-                let readings: Vec<_> = own.map(|picture| picture.reading).collect();
-                let images = readings.iter().map(|reading| reading.image.clone());
-                engine.images.extend(images);
-                self.says(serial, Response::RecordedAdded(readings));
+                assert!(engine.has_model, "pictures come after the model");
+                for RecordedPicture {
+                    encoder, reading, ..
+                } in pictures
+                {
+                    let own = image_encoder(&engine.source);
+                    assert_eq!(encoder, own, "another encoder's picture was given");
+                    engine.images.insert(reading.image);
+                }
             }
             Request::RemoveImage { image } => {
                 engine.images.remove(&image);
@@ -438,4 +436,10 @@ impl SimulatedPage {
         }
         self.says(serial, Response::ImageAdded(reading(image)));
     }
+}
+
+/// SHA-256 of the shards of a model's image encoder, which built-in models share.
+fn image_encoder(source: &ModelSource) -> Vec<String> {
+    let own = source.is_built_in().then(|| OWN_ENCODER.to_owned());
+    own.into_iter().collect()
 }
