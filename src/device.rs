@@ -9,7 +9,7 @@ pub mod lists;
 
 pub use burn::tensor::Device;
 pub use epilogue::Epilogue;
-pub use lists::{RELU6_MAX, host_values};
+pub use lists::{RELU6_MAX, host_ids, host_values};
 
 #[cfg(feature = "train")]
 use burn::tensor::ops::ConvOptions;

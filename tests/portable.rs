@@ -8,7 +8,7 @@ use kappascope::numerics::{PowerSpherical, VonMisesFisher};
 use kappascope::scenes::{Compositions, Scene, Wording, grammar, render, say};
 use kappascope::weights::manifest::TensorEntry;
 use kappascope::weights::original::TensorDtype;
-use kappascope::weights::shard::record;
+use kappascope::weights::shard::stored;
 use rand::{SeedableRng as _, rngs::ChaCha8Rng};
 use serde_json::Value;
 #[cfg(target_arch = "wasm32")]
@@ -107,7 +107,9 @@ fn weights_of_two_bytes_and_of_one_are_the_same_numbers_everywhere() {
         dtype: "I8".to_owned(),
         shape: vec![2, 255],
     };
-    let found = record(&entry, &bytes, Some(&scale_bytes)).expect("a scale for each row");
+    let found = stored(&entry, bytes.clone(), Some(&scale_bytes))
+        .expect("a scale for each row")
+        .widened();
     for (i, (value, found)) in rows.iter().zip(found.values).enumerate() {
         assert_eq!(found, f32::from(*value) * scales[i / 255], "value {i}");
     }

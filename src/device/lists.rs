@@ -3,7 +3,7 @@
 //! The engine in a browser multiplies so where matrices do not stay; Burn's products, for every type of number, would
 //! be a twentieth of its program.
 
-use burn::tensor::{Tensor, TensorData};
+use burn::tensor::{Int, Tensor, TensorData};
 
 use crate::host::gemm::{PackedMatrix, Panels, portable};
 
@@ -19,6 +19,18 @@ pub const RELU6_MAX: f32 = 6.0;
 pub fn host_values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
     let values = tensor.into_data().try_into_vec();
     values.expect("floats of four bytes")
+}
+
+/// Ids of a tensor that lives on the CPU, read without blocking.
+///
+/// # Panics
+///
+/// As [`host_values`], and an id below zero.
+pub fn host_ids<const D: usize>(ids: Tensor<D, Int>) -> Vec<usize> {
+    let ids = ids.into_data();
+    let ids = ids.iter::<i64>().map(usize::try_from);
+    let ids: Result<Vec<usize>, _> = ids.collect();
+    ids.expect("no id is below zero")
 }
 
 /// Product of matrices.

@@ -10,7 +10,7 @@ mod reading;
 mod session;
 mod source;
 
-pub use crate::model::parameters::{TensorRecord, WeightFormat};
+pub use crate::model::parameters::{StoredTensor, TensorRecord, WeightFormat};
 pub use crate::protocol::SelfTest;
 pub use golden::{CPU_TOLERANCE, GPU_TOLERANCE, GoldenReadings};
 pub use published::{Published, Tolerance};

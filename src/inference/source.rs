@@ -3,7 +3,7 @@
 use std::future::{Future, ready};
 
 use crate::error::{Error, Result};
-use crate::model::parameters::TensorRecord;
+use crate::model::parameters::{StoredTensor, TensorRecord};
 use crate::weights::manifest::{FileEntry, Shard};
 use crate::weights::shard::{read_each, verify};
 
@@ -27,7 +27,7 @@ pub trait Source {
     fn shard(
         &self,
         shard: &Shard,
-        take: &mut dyn FnMut(TensorRecord) -> Result<()>,
+        take: &mut dyn FnMut(StoredTensor) -> Result<()>,
     ) -> impl Future<Output = Result<()>> {
         async move {
             let bytes = self.read_verified(&shard.entry).await?;

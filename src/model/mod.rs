@@ -12,4 +12,5 @@ pub mod encoder;
 mod initial;
 pub mod layer_norm;
 pub mod parameters;
+pub mod token_table;
 mod vector;

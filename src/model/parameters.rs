@@ -9,8 +9,10 @@ use burn::tensor::{Tensor, TensorData};
 
 use super::dense::{Dense, transpose};
 use super::layer_norm::LayerNorm;
+use super::token_table::TokenTable;
 use crate::error::{Error, Result, refuse, refuse_if};
 use crate::host::gemm::Kernel;
+use crate::host::stored::StoredValues;
 
 /// A tensor on the host, in a file's layout.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,6 +23,46 @@ pub struct TensorRecord {
     pub shape: Vec<usize>,
     /// Values in row-major order.
     pub values: Vec<f32>,
+}
+
+/// A tensor on the host as a file holds it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredTensor {
+    /// Name in the file.
+    pub name: String,
+    /// Shape in the file; empty for a scalar.
+    pub shape: Vec<usize>,
+    /// Values in row-major order.
+    pub values: StoredValues,
+}
+
+impl From<TensorRecord> for StoredTensor {
+    fn from(record: TensorRecord) -> Self {
+        Self {
+            name: record.name,
+            shape: record.shape,
+            values: StoredValues::Float(record.values),
+        }
+    }
+}
+
+impl StoredTensor {
+    /// Number of values in each row of the first dimension.
+    #[must_use]
+    pub fn row_width(&self) -> usize {
+        self.shape.iter().skip(1).product()
+    }
+
+    /// The tensor in floats of four bytes.
+    #[must_use]
+    pub fn widened(self) -> TensorRecord {
+        let row_width = self.row_width();
+        TensorRecord {
+            name: self.name,
+            shape: self.shape,
+            values: self.values.widened(row_width),
+        }
+    }
 }
 
 /// A parameter on its device, flattened in a file's layout.
@@ -109,6 +151,15 @@ pub trait ParameterVisitor {
     /// As [`visit`](Self::visit).
     fn visit_matrix(&mut self, name: &str, dense: &mut Dense) -> Result<()> {
         self.visit(name, Layout::OutIn, &mut dense.weight)
+    }
+
+    /// Visits a table of token embeddings, which may stay as it is stored.
+    ///
+    /// # Errors
+    ///
+    /// As [`visit`](Self::visit).
+    fn visit_table(&mut self, name: &str, table: &mut TokenTable) -> Result<()> {
+        self.visit(name, Layout::Same, &mut table.weight)
     }
 
     /// Visits `name.bias`, where there is one.
@@ -215,12 +266,13 @@ impl<M: Parameters> Filling<M> {
         }
     }
 
-    /// Sets the parameter of the record's name to its values.
+    /// Sets the parameter of the tensor's name to its values.
     ///
     /// # Errors
     ///
-    /// A record that is not a parameter of this model, came before, or has another shape; the message names it.
-    pub fn put(&mut self, record: TensorRecord) -> Result<()> {
+    /// A tensor that is not a parameter of this model, came before, or has another shape; the message names it.
+    pub fn put(&mut self, tensor: impl Into<StoredTensor>) -> Result<()> {
+        let record = tensor.into();
         let Some(i_name) = self.missing.iter().position(|name| *name == record.name) else {
             let name = record.name;
             refuse!("{name}: not a parameter of this model");
@@ -292,13 +344,13 @@ impl ParameterVisitor for ShapeVisitor {
 
 /// Replaces the parameter of its record's name.
 struct ParameterLoader {
-    record: Option<TensorRecord>,
+    record: Option<StoredTensor>,
     format: WeightFormat,
 }
 
 impl ParameterLoader {
     /// The record, if it has this name and fits.
-    fn take(&mut self, name: &str, layout: Layout, ours: &[usize]) -> Result<Option<TensorRecord>> {
+    fn take(&mut self, name: &str, layout: Layout, ours: &[usize]) -> Result<Option<StoredTensor>> {
         let Some(record) = self.record.take_if(|record| record.name == name) else {
             return Ok(None);
         };
@@ -309,9 +361,9 @@ impl ParameterLoader {
             record.shape
         );
         refuse_if!(
-            record.values.len() != ours.iter().product::<usize>(),
+            record.values.n_values() != ours.iter().product::<usize>(),
             "{name}: {} values, expected shape {expected:?}",
-            record.values.len()
+            record.values.n_values()
         );
         Ok(Some(record))
     }
@@ -328,10 +380,11 @@ impl ParameterVisitor for ParameterLoader {
         let Some(record) = self.take(name, layout, &ours)? else {
             return Ok(());
         };
+        let values = record.widened().values;
         let values = if layout.is_transposed() {
-            transpose(&record.values, ours[0], ours[1])
+            transpose(&values, ours[0], ours[1])
         } else {
-            record.values
+            values
         };
         *parameter = Param::from_data(TensorData::new(values, ours), &parameter.lazy_device());
         Ok(())
@@ -345,7 +398,18 @@ impl ParameterVisitor for ParameterLoader {
         };
         let ours: [usize; 2] = dense.weight.lazy_shape().dims();
         if let Some(record) = self.take(name, Layout::OutIn, &ours)? {
-            dense.pack(&record.values, is_int8, kernel);
+            dense.pack(&record.widened().values, is_int8, kernel);
+        }
+        Ok(())
+    }
+
+    fn visit_table(&mut self, name: &str, table: &mut TokenTable) -> Result<()> {
+        if matches!(self.format, WeightFormat::Tensor) {
+            return self.visit(name, Layout::Same, &mut table.weight);
+        }
+        let ours: [usize; 2] = table.weight.lazy_shape().dims();
+        if let Some(record) = self.take(name, Layout::Same, &ours)? {
+            table.keep(record.values);
         }
         Ok(())
     }

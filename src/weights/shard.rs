@@ -2,18 +2,17 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use bytemuck::must_cast;
 use half::{bf16, f16};
 use safetensors::tensor::{Dtype, TensorView};
 use safetensors::{SafeTensorError, SafeTensors};
 use sha2::{Digest as _, Sha256};
 
 use super::manifest::{FileEntry, Shard, TensorEntry};
-use super::original::{f16_values, values, widen};
+use super::original::values;
 use crate::error::{Error, Result, refuse, refuse_if};
 use crate::host::gemm::int8_rows;
-use crate::host::lanes::{Lanes, N_LANES, Real as _};
-use crate::model::parameters::TensorRecord;
+use crate::host::stored::StoredValues;
+use crate::model::parameters::{StoredTensor, TensorRecord};
 
 /// Ending of the tensor that holds the scale of each row of an `I8` tensor.
 const SCALE_ENDING: &str = ".scale";
@@ -85,8 +84,8 @@ pub(super) fn write_with_metadata(
 /// `position_ids`, integers that some checkpoints carry, are passed over.
 pub fn read(bytes: &[u8]) -> Result<Vec<TensorRecord>> {
     let mut records = Vec::new();
-    read_each(bytes, |record| {
-        records.push(record);
+    read_each(bytes, |tensor| {
+        records.push(tensor.widened());
         Ok(())
     })?;
     Ok(records)
@@ -97,7 +96,7 @@ pub fn read(bytes: &[u8]) -> Result<Vec<TensorRecord>> {
 /// # Errors
 ///
 /// As [`read`], and whatever `take` refuses.
-pub fn read_each(bytes: &[u8], mut take: impl FnMut(TensorRecord) -> Result<()>) -> Result<()> {
+pub fn read_each(bytes: &[u8], mut take: impl FnMut(StoredTensor) -> Result<()>) -> Result<()> {
     let tensors = header(bytes)?;
     let is_scale = |name: &str| {
         let matrix = name.strip_suffix(SCALE_ENDING);
@@ -110,7 +109,8 @@ pub fn read_each(bytes: &[u8], mut take: impl FnMut(TensorRecord) -> Result<()>)
     views.into_iter().try_for_each(|(name, view)| {
         let entry = entry(name, &view);
         let scales = scales_name(&entry).and_then(|name| tensors.tensor(&name).ok());
-        take(record(&entry, view.data(), scales.map(|view| view.data()))?)
+        let scales = scales.map(|view| view.data());
+        take(stored(&entry, view.data().to_vec(), scales)?)
     })
 }
 
@@ -125,21 +125,43 @@ pub fn scales_name(entry: &TensorEntry) -> Option<String> {
 /// # Errors
 ///
 /// Values that are neither floats nor int8, or int8 without a scale for each row.
-pub fn record(entry: &TensorEntry, bytes: &[u8], scales: Option<&[u8]>) -> Result<TensorRecord> {
+pub fn stored(entry: &TensorEntry, bytes: Vec<u8>, scales: Option<&[u8]>) -> Result<StoredTensor> {
     let TensorEntry { name, dtype, shape } = entry;
     let values = match &**dtype {
-        "F32" => values(bytes, f32::from_le_bytes),
-        "F16" => f16_values(bytes),
-        "BF16" => values(bytes, |bytes| bf16::from_le_bytes(bytes).to_f32()),
-        "I8" => dequantise(entry, bytes, scales)?,
+        "F32" => StoredValues::Float(values(&bytes, f32::from_le_bytes)),
+        "F16" => StoredValues::Half(bytes),
+        "BF16" => {
+            let wide = |bytes| bf16::from_le_bytes(bytes).to_f32();
+            StoredValues::Float(values(&bytes, wide))
+        }
+        "I8" => StoredValues::Int8 {
+            multiples: bytes,
+            scales: row_scales(entry, scales)?,
+        },
         other => refuse!("{name}: dtype is {other}, expected F32, F16 or BF16"),
     };
     let (name, shape) = (name.clone(), shape.clone());
-    Ok(TensorRecord {
+    Ok(StoredTensor {
         name,
         shape,
         values,
     })
+}
+
+/// The scale of each row of an int8 tensor.
+fn row_scales(entry: &TensorEntry, scales: Option<&[u8]>) -> Result<Vec<f32>> {
+    let TensorEntry { name, shape, .. } = entry;
+    let Some(scales) = scales else {
+        refuse!("{name}{SCALE_ENDING}: missing, but {name} is int8");
+    };
+    let scales = values(scales, f32::from_le_bytes);
+    let n_rows = shape.first().copied().unwrap_or_default();
+    refuse_if!(
+        scales.len() != n_rows,
+        "{name}{SCALE_ENDING}: {} scales, expected {n_rows}",
+        scales.len()
+    );
+    Ok(scales)
 }
 
 /// Puts tensors together that were too large for one file: their pieces, groups of rows, share a name and follow
@@ -149,18 +171,18 @@ pub fn record(entry: &TensorEntry, bytes: &[u8], scales: Option<&[u8]>) -> Resul
 ///
 /// Two tensors of one name that are not pieces of one matrix.
 pub fn join(records: Vec<TensorRecord>) -> Result<Vec<TensorRecord>> {
-    let mut joined: Vec<TensorRecord> = Vec::with_capacity(records.len());
-    for piece in records {
+    let mut joined: Vec<StoredTensor> = Vec::with_capacity(records.len());
+    for piece in records.into_iter().map(StoredTensor::from) {
         match joined.iter_mut().find(|whole| whole.name == piece.name) {
             Some(whole) => append(whole, piece)?,
             None => joined.push(piece),
         }
     }
-    Ok(joined)
+    Ok(joined.into_iter().map(StoredTensor::widened).collect())
 }
 
 /// Appends the rows of a piece to those of the pieces before it.
-fn append(whole: &mut TensorRecord, piece: TensorRecord) -> Result<()> {
+fn append(whole: &mut StoredTensor, piece: StoredTensor) -> Result<()> {
     let is_piece = matches!(
         (&whole.shape[..], &piece.shape[..]),
         ([_, row @ ..], [_, other @ ..]) if row == other && !row.is_empty()
@@ -173,7 +195,8 @@ fn append(whole: &mut TensorRecord, piece: TensorRecord) -> Result<()> {
         piece.shape
     );
     whole.shape[0] += piece.shape[0];
-    whole.values.extend(piece.values);
+    let row_width = piece.row_width();
+    whole.values.append(piece.values, row_width);
     Ok(())
 }
 
@@ -181,7 +204,7 @@ fn append(whole: &mut TensorRecord, piece: TensorRecord) -> Result<()> {
 #[derive(Debug)]
 pub struct Joiner<'a> {
     n_missing: BTreeMap<&'a str, usize>,
-    held: BTreeMap<String, TensorRecord>,
+    held: BTreeMap<String, StoredTensor>,
 }
 
 impl<'a> Joiner<'a> {
@@ -200,7 +223,7 @@ impl<'a> Joiner<'a> {
     /// # Errors
     ///
     /// A tensor that the manifest does not name so often, or pieces that do not fit.
-    pub fn put(&mut self, record: TensorRecord) -> Result<Option<TensorRecord>> {
+    pub fn put(&mut self, record: StoredTensor) -> Result<Option<StoredTensor>> {
         let whole = match self.held.remove(&record.name) {
             Some(mut whole) => {
                 append(&mut whole, record)?;
@@ -374,34 +397,6 @@ fn quantise(record: &TensorRecord) -> Result<Vec<EncodedTensor>> {
             bytes: f32_bytes(&scales),
         },
     ])
-}
-
-#[cfg_attr(target_arch = "wasm32", target_feature(enable = "simd128"))]
-fn dequantise(entry: &TensorEntry, bytes: &[u8], scales: Option<&[u8]>) -> Result<Vec<f32>> {
-    let TensorEntry { name, shape, .. } = entry;
-    let Some(scales) = scales else {
-        refuse!("{name}{SCALE_ENDING}: missing, but {name} is int8");
-    };
-    let scales = values(scales, f32::from_le_bytes);
-    let n_rows = shape.first().copied().unwrap_or_default();
-    refuse_if!(
-        scales.len() != n_rows,
-        "{name}{SCALE_ENDING}: {} scales, expected {n_rows}",
-        scales.len()
-    );
-    let row_width: usize = shape.iter().skip(1).product();
-    let row_width = row_width.max(1);
-    // Row by row, so that each page of the new memory is written once.
-    let mut floats = Vec::with_capacity(bytes.len());
-    let mut wide = vec![0.0; row_width];
-    for (row, scale) in bytes.chunks(row_width).zip(scales) {
-        let wide = &mut wide[..row.len()];
-        widen(row, wide, |eight: [u8; N_LANES]| {
-            Lanes::from(must_cast::<_, [i8; N_LANES]>(eight)) * Lanes::of(scale)
-        });
-        floats.extend_from_slice(wide);
-    }
-    Ok(floats)
 }
 
 fn entry(name: &str, view: &TensorView<'_>) -> TensorEntry {

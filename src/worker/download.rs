@@ -13,13 +13,13 @@ use super::store::{Store, read, whole};
 use super::transfer::{Fetched, Transfer, fetch_small};
 use super::worker_scope::post_progress;
 use crate::error::{Error, Result};
-use crate::inference::{Source, TensorRecord};
+use crate::inference::{Source, StoredTensor};
 use crate::protocol::{Progress, Stage};
 use crate::weights::f16_stream::StoragePrecision;
 use crate::weights::manifest::{FileEntry, Manifest, Part, Shard};
 use crate::weights::original::{Index, LENGTH_BYTES, header_range};
 use crate::weights::plan::Plan;
-use crate::weights::shard::{record, scales_name, verify_hash};
+use crate::weights::shard::{scales_name, stored, verify_hash};
 use crate::wire::reason;
 
 /// Message of the refusal of a file that is not the one of the page.
@@ -269,7 +269,7 @@ impl Source for Download {
     async fn shard(
         &self,
         shard: &Shard,
-        take: &mut dyn FnMut(TensorRecord) -> Result<()>,
+        take: &mut dyn FnMut(StoredTensor) -> Result<()>,
     ) -> Result<()> {
         let unreadable = |reason: String| failed(&shard.entry.file, reason);
         let file = self.verified(&shard.entry).await?;
@@ -285,7 +285,7 @@ impl Source for Download {
                 Some(name) => Some(file.read(index.range(&name)?).await.map_err(unreadable)?),
                 None => None,
             };
-            take(record(entry, &bytes, scales.as_deref())?)?;
+            take(stored(entry, bytes, scales.as_deref())?)?;
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use super::download::Download;
 use super::original::Original;
 use crate::error::Result;
-use crate::inference::{Source, TensorRecord};
+use crate::inference::{Source, StoredTensor, TensorRecord};
 use crate::protocol::Stage;
 use crate::weights::manifest::{FileEntry, Manifest, Shard};
 
@@ -32,7 +32,7 @@ impl Source for WeightStore {
     async fn shard(
         &self,
         shard: &Shard,
-        take: &mut dyn FnMut(TensorRecord) -> Result<()>,
+        take: &mut dyn FnMut(StoredTensor) -> Result<()>,
     ) -> Result<()> {
         match self {
             Self::SameSite(download) => download.shard(shard, take).await,

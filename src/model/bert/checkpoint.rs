@@ -9,11 +9,7 @@ use super::Bert;
 impl Parameters for Bert {
     fn visit_parameters<V: ParameterVisitor>(&mut self, visitor: &mut V) -> Result<()> {
         let name = |rest: &str| format!("text_model.embeddings.{rest}");
-        visitor.visit(
-            &name("word_embeddings.weight"),
-            Layout::Same,
-            &mut self.token_embedding,
-        )?;
+        visitor.visit_table(&name("word_embeddings.weight"), &mut self.token_embedding)?;
         visitor.visit(
             &name("position_embeddings.weight"),
             Layout::Same,

@@ -6,7 +6,6 @@
 mod checkpoint;
 
 use burn::module::{Module, Param};
-use burn::tensor::module::embedding;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +13,7 @@ use super::activation::Activation;
 use super::clip::transformer::{Block, Transformer, TransformerConfig};
 use super::initial::normal;
 use super::layer_norm::LayerNorm;
+use super::token_table::TokenTable;
 use crate::device::product;
 
 /// Epsilon of every layer norm, far below CLIP's.
@@ -54,7 +54,7 @@ pub struct BertConfig {
 /// Token ids → features.
 #[derive(Module, Debug)]
 pub struct Bert {
-    token_embedding: Param<Tensor<2>>,
+    token_embedding: TokenTable,
     /// Sum of the position's embedding and that of the first token type, the only one a single sentence has.
     position_embedding: Param<Tensor<2>>,
     embedding_norm: LayerNorm,
@@ -89,7 +89,7 @@ impl BertConfig {
             norm_epsilon: NORM_EPSILON,
         };
         Bert {
-            token_embedding: normal([self.vocab_size, self.width], INITIAL_STD, device),
+            token_embedding: normal([self.vocab_size, self.width], INITIAL_STD, device).into(),
             position_embedding: normal([self.context_length, self.width], INITIAL_STD, device),
             embedding_norm: transformer.init_norm(device),
             transformer: transformer.init(device),
@@ -114,7 +114,7 @@ impl Bert {
     pub fn forward(&self, token_ids: Tensor<2, Int>, end_positions: &[usize]) -> Tensor<2> {
         let [n_texts, n_tokens] = token_ids.dims();
         let positions = self.position_embedding.val().slice(0..n_tokens);
-        let tokens = embedding(self.token_embedding.val(), token_ids) + positions.unsqueeze();
+        let tokens = self.token_embedding.forward(token_ids) + positions.unsqueeze();
         let is_token = token_mask(end_positions, n_tokens, &tokens.device()); // [n_texts, n_tokens]
         let bias = (is_token.clone() * -1.0 + 1.0) * MASKED_SCORE;
         let bias = bias.reshape([n_texts, 1, 1, n_tokens]);
@@ -135,8 +135,7 @@ impl Bert {
 
     /// Means of the tokens' final states of the captions of one row, `[n_texts, width]`.
     fn forward_row(&self, captions: &[&[u32]]) -> Tensor<2> {
-        let table = self.token_embedding.val();
-        let device = table.device();
+        let device = self.token_embedding.device();
         let ids = captions.iter().copied().flatten();
         let ids: Vec<i64> = ids.map(|id| i64::from(*id)).collect();
         let positions = captions.iter().flat_map(|caption| 0..caption.len() as i64);
@@ -146,7 +145,7 @@ impl Bert {
         let positions = TensorData::new(positions, [n_tokens]);
         let positions = Tensor::<1, Int>::from_data(positions, &device);
         let positions = self.position_embedding.val().select(0, positions);
-        let tokens = embedding(table, ids) + positions.unsqueeze();
+        let tokens = self.token_embedding.forward(ids) + positions.unsqueeze();
         let states = self.states(tokens, &bias_of_others(captions, &device));
         let mean = mean_of_each(captions, &device); // [n_texts, n_tokens]
         product(mean, states.squeeze_dim(0))

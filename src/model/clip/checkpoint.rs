@@ -25,9 +25,8 @@ impl Parameters for Clip {
 impl Parameters for TextTower {
     fn visit_parameters<V: ParameterVisitor>(&mut self, visitor: &mut V) -> Result<()> {
         let name = |rest: &str| format!("text_model.{rest}");
-        visitor.visit(
+        visitor.visit_table(
             &name("embeddings.token_embedding.weight"),
-            Layout::Same,
             &mut self.token_embedding,
         )?;
         visitor.visit(

@@ -373,6 +373,7 @@ mod tests {
         let word = clip
             .text
             .token_embedding
+            .weight
             .val()
             .grad(&gradients)
             .expect("a gradient");

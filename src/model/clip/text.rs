@@ -3,7 +3,6 @@
 
 use burn::module::{Module, Param};
 use burn::nn::Linear;
-use burn::tensor::module::embedding;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +12,7 @@ use super::{Activation, Architecture};
 use crate::model::dense::forward_linear;
 use crate::model::initial::{normal, normal_linear, normal_projection};
 use crate::model::layer_norm::LayerNorm;
+use crate::model::token_table::TokenTable;
 
 /// Added to the score of a token that is not looked at. Finite, because shader compilers may assume that no infinity
 /// occurs; large enough that its exponential is exactly zero in f32.
@@ -48,7 +48,7 @@ pub(super) fn default_mlp_ratio() -> f64 {
 /// Token ids → features.
 #[derive(Module, Debug)]
 pub struct TextTower {
-    pub(super) token_embedding: Param<Tensor<2>>,
+    pub(super) token_embedding: TokenTable,
     pub(super) position_embedding: Param<Tensor<2>>,
     pub(super) transformer: Transformer,
     pub(super) final_norm: LayerNorm,
@@ -79,7 +79,7 @@ impl TextConfig {
             Architecture::SigLip => normal_linear([self.width, embed_dim], width_std, device),
         };
         TextTower {
-            token_embedding: normal([self.vocab_size, self.width], 0.02, device),
+            token_embedding: normal([self.vocab_size, self.width], 0.02, device).into(),
             position_embedding: normal([self.context_length, self.width], 0.01, device),
             transformer: transformer.init(device),
             final_norm: transformer.init_norm(device),
@@ -116,7 +116,7 @@ impl TextTower {
         let [_, n_tokens] = token_ids.dims();
         let device = token_ids.device();
         let positions = self.position_embedding.val().slice(0..n_tokens);
-        let tokens = embedding(self.token_embedding.val(), token_ids) + positions.unsqueeze();
+        let tokens = self.token_embedding.forward(token_ids) + positions.unsqueeze();
         let bias = match self.architecture {
             Architecture::Clip => Some(causal_bias(n_tokens, &device)),
             Architecture::SigLip => None,
@@ -143,12 +143,10 @@ impl TextTower {
     /// Output of [`pool`](Self::pool) for the captions of a tree, `[n_texts, width]`, of CLIP alone: its tower is
     /// causal, so a token's features are those of its node, whatever follows it.
     pub fn pool_tree(&self, tree: &TokenTree) -> Tensor<2> {
-        let device = self.token_embedding.val().device();
+        let device = self.token_embedding.device();
         let token_ids = tree.token_ids().iter().map(|id| i64::from(*id));
-        let tokens = self
-            .token_embedding
-            .val()
-            .select(0, indices(token_ids, &device));
+        let token_ids = indices(token_ids, &device).unsqueeze();
+        let tokens = self.token_embedding.forward(token_ids).squeeze_dim(0);
         let positions = tree.positions().iter().map(|position| *position as i64);
         let positions = indices(positions, &device);
         let tokens = tokens + self.position_embedding.val().select(0, positions); // [n_nodes, width]

@@ -19,6 +19,6 @@ mod towers;
 pub use describe::{CheckpointDescription, CompanionFiles, describe, license};
 pub use header::{Index, LENGTH_BYTES, header_range};
 pub use layout::{CheckpointLayout, Mapping, SourceTensor};
+pub(super) use tensor::values;
 pub use tensor::{Entry, TensorDtype, n_values};
-pub(super) use tensor::{f16_values, values, widen};
 pub use towers::{Shapes, Towers, is_text};

@@ -3,7 +3,7 @@
 use half::bf16;
 
 use crate::error::{Result, refuse};
-use crate::host::lanes::{Lanes, N_LANES};
+use crate::host::stored::f16_values;
 
 /// Type and shape of one tensor, as a file's header has them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,31 +69,6 @@ pub(in crate::weights) fn values<const N: usize>(
 ) -> Vec<f32> {
     let (chunks, _) = bytes.as_chunks::<N>();
     chunks.iter().map(|chunk| value(*chunk)).collect()
-}
-
-#[cfg_attr(target_arch = "wasm32", target_feature(enable = "simd128"))]
-pub(in crate::weights) fn f16_values(bytes: &[u8]) -> Vec<f32> {
-    let mut floats = vec![0.0; bytes.len() / 2];
-    widen(bytes, &mut floats, Lanes::of_halves);
-    floats
-}
-
-/// Floats of `N` bytes for eight of them; what is left at the end is followed by zeros, of which none is kept.
-#[inline(always)]
-pub(in crate::weights) fn widen<const N: usize>(
-    bytes: &[u8],
-    floats: &mut [f32],
-    of_bytes: impl Fn([u8; N]) -> Lanes,
-) {
-    let (eights, rest) = bytes.as_chunks();
-    let (written, last) = floats.as_chunks_mut::<N_LANES>();
-    for (written, eight) in written.iter_mut().zip(eights) {
-        *written = of_bytes(*eight).into();
-    }
-    let mut padded = [0; N];
-    padded[..rest.len()].copy_from_slice(rest);
-    let values: [f32; N_LANES] = of_bytes(padded).into();
-    last.copy_from_slice(&values[..last.len()]);
 }
 
 /// The number of values of a shape.
