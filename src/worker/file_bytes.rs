@@ -9,7 +9,7 @@ use wasm_bindgen::prelude::JsCast as _;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::Blob;
 
-use super::store::{read, whole};
+use super::store::{read, release, whole};
 use super::worker_scope::{is_short_of_memory, scope};
 use crate::wire::reason;
 
@@ -49,6 +49,14 @@ pub(super) enum FileBytes {
     Small(ArrayBuffer),
     /// Bytes on the disk, from which slices are read as they are asked for.
     Large(Blob),
+}
+
+impl Drop for FileBytes {
+    fn drop(&mut self) {
+        if let Self::Small(buffer) = self {
+            release(buffer);
+        }
+    }
 }
 
 impl FileBytes {
@@ -123,7 +131,10 @@ impl FileBytes {
                 None => self.slices_sha256().await,
             },
             Self::Large(blob) if self.n_bytes() <= HASHED_WHOLE_BYTES && !is_short_of_memory() => {
-                match digest(&all_of(blob).await?).await {
+                let buffer = all_of(blob).await?;
+                let digest = digest(&buffer).await;
+                release(&buffer);
+                match digest {
                     Some(digest) => Ok(hex(&digest)),
                     None => self.slices_sha256().await,
                 }

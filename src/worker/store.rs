@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use js_sys::{Array, AsyncIterator, IteratorNext, Uint8Array};
+use js_sys::{Array, ArrayBuffer, AsyncIterator, IteratorNext, Uint8Array};
 use wasm_bindgen::prelude::{JsCast as _, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
@@ -211,9 +211,15 @@ pub async fn read(blob: &Blob, range: Range<u64>) -> Result<Vec<u8>, String> {
         let start = bytes.len();
         bytes.resize(start + part.length() as usize, 0);
         part.copy_to(&mut bytes[start..]);
+        release(&part.buffer());
         from = to;
     }
     Ok(bytes)
+}
+
+/// Gives the memory of a buffer back at once, where the browser can do that; else it does so when it likes.
+pub(super) fn release(buffer: &ArrayBuffer) {
+    buffer.transfer_with_length(0).ok();
 }
 
 /// A blob of these parts, each a blob or a `Uint8Array`, outside of this program's memory.
