@@ -20,7 +20,7 @@
 //! | `corruption` | pictures and captions made worse, at the published severities | |
 //! | `unicode` | categories of characters and normal forms of texts, by libraries or the browser | `engine` |
 //! | `preprocess` | pictures and captions → arrays on the host | `engine` |
-//! | `host` | lists of floats: eight numbers at once, products with packed matrices | `engine` |
+//! | `host` | lists of floats: eight at once, products with packed matrices, values as files hold them | `engine` |
 //! | `device` | where tensors live; work on all cores; kernels for the browser's GPU | `engine` |
 //! | `model` | Burn modules: towers (`clip`, `bert`, `efficientnet`), the encoder of any two, adapter, losses | `engine` |
 //! | `weights` | a model as a folder: manifest and shards, read and verified; other programs' checkpoints | `engine` |

@@ -23,7 +23,7 @@ pub enum StoredValues {
 }
 
 impl StoredValues {
-    /// Number of values.
+    /// Number of values of the whole tensor.
     #[must_use]
     pub fn n_values(&self) -> usize {
         match self {

@@ -47,7 +47,7 @@ impl<S: Source, P: FnMut(Stage, u64, u64)> Loader<'_, S, P> {
         let mut joiner = Joiner::new(self.manifest.shards(part));
         for shard in self.manifest.shards(part) {
             self.report(stage, 0);
-            let mut take = |record| match joiner.put(record)? {
+            let mut take = |tensor| match joiner.put(tensor)? {
                 Some(whole) => filling.put(whole),
                 None => Ok(()),
             };

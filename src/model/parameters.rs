@@ -272,14 +272,14 @@ impl<M: Parameters> Filling<M> {
     ///
     /// A tensor that is not a parameter of this model, came before, or has another shape; the message names it.
     pub fn put(&mut self, tensor: impl Into<StoredTensor>) -> Result<()> {
-        let record = tensor.into();
-        let Some(i_name) = self.missing.iter().position(|name| *name == record.name) else {
-            let name = record.name;
+        let tensor = tensor.into();
+        let Some(i_name) = self.missing.iter().position(|name| *name == tensor.name) else {
+            let name = tensor.name;
             refuse!("{name}: not a parameter of this model");
         };
         self.missing.remove(i_name);
         self.model.visit_parameters(&mut ParameterLoader {
-            record: Some(record),
+            tensor: Some(tensor),
             format: self.format,
         })
     }
@@ -342,30 +342,30 @@ impl ParameterVisitor for ShapeVisitor {
     }
 }
 
-/// Replaces the parameter of its record's name.
+/// Replaces the parameter of its tensor's name.
 struct ParameterLoader {
-    record: Option<StoredTensor>,
+    tensor: Option<StoredTensor>,
     format: WeightFormat,
 }
 
 impl ParameterLoader {
-    /// The record, if it has this name and fits.
+    /// The tensor, if it has this name and fits.
     fn take(&mut self, name: &str, layout: Layout, ours: &[usize]) -> Result<Option<StoredTensor>> {
-        let Some(record) = self.record.take_if(|record| record.name == name) else {
+        let Some(tensor) = self.tensor.take_if(|tensor| tensor.name == name) else {
             return Ok(None);
         };
         let expected = layout.file_shape(ours);
         refuse_if!(
-            record.shape != expected,
+            tensor.shape != expected,
             "{name}: shape is {:?}, expected {expected:?}",
-            record.shape
+            tensor.shape
         );
         refuse_if!(
-            record.values.n_values() != ours.iter().product::<usize>(),
+            tensor.values.n_values() != ours.iter().product::<usize>(),
             "{name}: {} values, expected shape {expected:?}",
-            record.values.n_values()
+            tensor.values.n_values()
         );
-        Ok(Some(record))
+        Ok(Some(tensor))
     }
 }
 
@@ -377,10 +377,10 @@ impl ParameterVisitor for ParameterLoader {
         parameter: &mut Param<Tensor<D>>,
     ) -> Result<()> {
         let ours: [usize; D] = parameter.lazy_shape().dims();
-        let Some(record) = self.take(name, layout, &ours)? else {
+        let Some(tensor) = self.take(name, layout, &ours)? else {
             return Ok(());
         };
-        let values = record.widened().values;
+        let values = tensor.widened().values;
         let values = if layout.is_transposed() {
             transpose(&values, ours[0], ours[1])
         } else {
@@ -397,8 +397,8 @@ impl ParameterVisitor for ParameterLoader {
             WeightFormat::PackedInt8(kernel) => (true, kernel),
         };
         let ours: [usize; 2] = dense.weight.lazy_shape().dims();
-        if let Some(record) = self.take(name, Layout::OutIn, &ours)? {
-            dense.pack(&record.widened().values, is_int8, kernel);
+        if let Some(tensor) = self.take(name, Layout::OutIn, &ours)? {
+            dense.pack(&tensor.widened().values, is_int8, kernel);
         }
         Ok(())
     }
@@ -408,8 +408,8 @@ impl ParameterVisitor for ParameterLoader {
             return self.visit(name, Layout::Same, &mut table.weight);
         }
         let ours: [usize; 2] = table.weight.lazy_shape().dims();
-        if let Some(record) = self.take(name, Layout::Same, &ours)? {
-            table.keep(record.values);
+        if let Some(tensor) = self.take(name, Layout::Same, &ours)? {
+            table.keep(tensor.values);
         }
         Ok(())
     }

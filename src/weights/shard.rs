@@ -223,13 +223,13 @@ impl<'a> Joiner<'a> {
     /// # Errors
     ///
     /// A tensor that the manifest does not name so often, or pieces that do not fit.
-    pub fn put(&mut self, record: StoredTensor) -> Result<Option<StoredTensor>> {
-        let whole = match self.held.remove(&record.name) {
+    pub fn put(&mut self, tensor: StoredTensor) -> Result<Option<StoredTensor>> {
+        let whole = match self.held.remove(&tensor.name) {
             Some(mut whole) => {
-                append(&mut whole, record)?;
+                append(&mut whole, tensor)?;
                 whole
             }
-            None => record,
+            None => tensor,
         };
         match self.n_missing.get_mut(&*whole.name) {
             Some(1) => Ok(Some(whole)),

@@ -36,7 +36,9 @@ impl Supervisor {
     /// Gives each engine that has nothing to do its next job.
     pub(super) fn pump(&mut self) {
         self.pump_upgrade();
-        self.give_recorded();
+        if !self.awaits_barrier {
+            self.give_recorded();
+        }
         let awaits_barrier = self.awaits_barrier;
         while !awaits_barrier && let Some((job, request)) = self.next_job() {
             let now = self.now;
