@@ -1,4 +1,4 @@
-//! The developer's commands, on the standard library alone so that they start at once on a fresh machine.
+//! The developer's commands, on few small crates so that they start at once on a fresh machine.
 //!
 //! Knows programs and their output, never the crate's own modules.
 #![expect(clippy::print_stdout, reason = "these are commands that people read")]
@@ -8,10 +8,10 @@ mod checks;
 mod dist;
 mod format;
 mod page;
+mod programs;
 mod report;
 mod sheets;
 mod shell;
-mod split;
 mod tools;
 
 use std::process::ExitCode;
@@ -22,7 +22,7 @@ usage: cargo xtask COMMAND
   serve [--port PORT]   build the page and serve it on 127.0.0.1 (port 8080); missing tools are installed first
   build                 build the page into dist/
   sheets                join the style sheets; trunk does so before each build
-  split                 split the program that trunk has built; trunk does so after each build
+  programs              split the page's program in two and make all smaller to send; trunk does so after each build
   dist [--built]        build the page and write its release into dist-release/; --built takes dist/ as it is
   format                format every file; `cargo fmt` alone passes over the views' components
   bench browser [STEP …]  our engines beside onnxruntime-web in one browser, into benches/results/; a STEP is one of
@@ -42,7 +42,7 @@ pub fn run(arguments: impl Iterator<Item = String>) -> ExitCode {
         ["serve", "--port", port] => page::serve(port),
         ["build"] => page::build(),
         ["sheets"] => sheets::join(),
-        ["split"] => split::split(),
+        ["programs"] => programs::finish(),
         ["dist"] => dist::build(),
         ["dist", "--built"] => dist::write(),
         ["format"] => format::write(),

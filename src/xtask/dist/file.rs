@@ -54,6 +54,10 @@ pub(in crate::xtask) fn paths_in(folder: &Path) -> Result<Vec<String>, String> {
     Ok(paths)
 }
 
+pub(in crate::xtask) fn write(path: &Path, content: &[u8]) -> Result<(), String> {
+    fs::write(path, content).map_err(|e| path_error(path, &e))
+}
+
 pub(in crate::xtask) fn read(path: &Path) -> Result<Vec<u8>, String> {
     fs::read(path).map_err(|e| path_error(path, &e))
 }

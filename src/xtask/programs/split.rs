@@ -1,15 +1,14 @@
 //! The page's program in two: what the page opens with, and what `src/bin/app.rs` has come later.
 //!
-//! Trunk builds one program. Once it has, it runs `cargo xtask split`, which takes what the compiler made, has it split
-//! and puts the parts where trunk put the whole.
+//! Trunk builds one program. What the compiler made of it is split, and the parts are put where trunk put the whole.
 
-use std::env;
 use std::fs;
 use std::path::Path;
 
-use super::dist::file::{path_error, paths_in, read, text};
-use super::dist::sha256::{base64, sha256, short_hex};
-use super::shell;
+use super::reorder::with_like_beside_like;
+use crate::xtask::dist::file::{path_error, paths_in, read, text, write};
+use crate::xtask::dist::sha256::{base64, sha256, short_hex};
+use crate::xtask::shell;
 
 /// What the compiler made of the page, in its target folder.
 const COMPILED: &str = "wasm32-unknown-unknown/page/app.wasm";
@@ -18,9 +17,7 @@ const LATER: &str = "split_later.wasm";
 const LOADER: &str = "__wasm_split.js";
 
 /// Puts the program's two parts in place of the whole that trunk has just built.
-pub(crate) fn split() -> Result<(), String> {
-    let staged = env::var_os("TRUNK_STAGING_DIR");
-    let staged = staged.ok_or("TRUNK_STAGING_DIR: expected trunk to say where the page is")?;
+pub(super) fn split(staged: &Path) -> Result<(), String> {
     let parts = shell::target_folder().join("split");
     if parts.exists() {
         fs::remove_dir_all(&parts).map_err(|e| path_error(&parts, &e))?;
@@ -34,7 +31,7 @@ pub(crate) fn split() -> Result<(), String> {
     bindgen.arg("--keep-lld-exports");
     bindgen.arg("--out-dir").arg(&parts);
     shell::succeed(bindgen.arg(parts.join("app.wasm")))?;
-    replace(Path::new(&staged), &parts)
+    replace(staged, &parts)
 }
 
 /// Replaces the program that was staged by its parts, named by their content, and has the page ask for these.
@@ -45,9 +42,11 @@ fn replace(staged: &Path, parts: &Path) -> Result<(), String> {
         name.strip_suffix("_bg.wasm")
     });
     let whole = whole.ok_or("dist: expected app-…_bg.wasm")?;
-    let first = read(&parts.join("app_bg.wasm"))?;
-    let later = without_custom_sections(&read(&parts.join(LATER))?);
-    let later = later.ok_or_else(|| format!("{LATER}: expected a program"))?;
+    let program = |file: &str| {
+        let program = with_like_beside_like(&read(&parts.join(file))?);
+        program.map_err(|e| format!("{file}: {e}"))
+    };
+    let (first, later) = (program("app_bg.wasm")?, program(LATER)?);
     let name = short_hex(&sha256(&[&*first, &*later].concat()));
     let files = [
         (format!("app-{name}_bg.wasm"), first),
@@ -117,47 +116,9 @@ fn with_integrity(page: &str, file: &str, content: &[u8]) -> Result<String, Stri
     ))
 }
 
-fn write(path: &Path, content: &[u8]) -> Result<(), String> {
-    fs::write(path, content).map_err(|e| path_error(path, &e))
-}
-
-/// A WebAssembly program without the sections that only tools read, such as the names of functions.
-fn without_custom_sections(program: &[u8]) -> Option<Vec<u8>> {
-    let (magic, mut rest) = program.split_at_checked(8)?;
-    let mut kept = magic.to_vec();
-    while let [kind, after @ ..] = rest {
-        // The section's length in groups of seven bits, the lowest first.
-        let n_groups = 1 + after.iter().position(|byte| byte & 0x80 == 0)?;
-        let groups = after[..n_groups].iter().rev();
-        let length = groups.fold(0, |length, byte| length << 7 | usize::from(byte & 0x7f));
-        let (section, next) = rest.split_at_checked(1 + n_groups + length)?;
-        if *kind != 0 {
-            kept.extend_from_slice(section);
-        }
-        rest = next;
-    }
-    Some(kept)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_program_keeps_all_but_what_tools_read() {
-        let magic = b"\0asm\x01\0\0\0".to_vec();
-        let long = [&[1, 0x80 | 3, 1][..], &[7; 131]].concat();
-        let custom = [0, 3, 1, b'n', 9];
-        let program = [&magic[..], &custom, &long, &custom].concat();
-        let kept = without_custom_sections(&program);
-        assert_eq!(
-            kept,
-            Some([&magic[..], &long].concat()),
-            "one section of three"
-        );
-        let cut = without_custom_sections(&program[..program.len() - 1]);
-        assert_eq!(cut, None, "a section that is cut short");
-    }
 
     #[test]
     fn the_parts_ask_for_each_other_by_their_names() {
