@@ -127,19 +127,30 @@ impl<const CAPACITY: usize> CaptionList<CAPACITY> {
 }
 
 /// Sorts items from the greatest value down, or up where they stand so already; those without a value come last.
-pub(super) fn sort_or_reverse<T: Clone + PartialEq>(
-    items: &mut Vec<T>,
-    value: impl Fn(&T) -> Option<f64>,
-) {
-    let (mut known, unknown): (Vec<T>, Vec<T>) = items
-        .iter()
-        .cloned()
-        .partition(|item| value(item).is_some());
-    known.sort_by(|a, b| value(b).partial_cmp(&value(a)).unwrap_or(Ordering::Equal));
-    if items.starts_with(&known) {
-        known.sort_by(|a, b| value(a).partial_cmp(&value(b)).unwrap_or(Ordering::Equal));
+pub(super) fn sort_or_reverse<T: Clone>(items: &mut Vec<T>, value: impl FnMut(&T) -> Option<f64>) {
+    let values: Vec<Option<f64>> = items.iter().map(value).collect();
+    let order = other_order(&values).into_iter();
+    *items = order.map(|place| items[place].clone()).collect();
+}
+
+/// The places of values, from the greatest down, or up where they stand so already; what has no value comes last.
+fn other_order(values: &[Option<f64>]) -> Vec<usize> {
+    let known = |(place, value): (usize, &Option<f64>)| Some((place, (*value)?));
+    let mut known: Vec<(usize, f64)> = values.iter().enumerate().filter_map(known).collect();
+    let mut sort = |sign: f64| {
+        known.sort_by(|a, b| {
+            (sign * a.1)
+                .partial_cmp(&(sign * b.1))
+                .unwrap_or(Ordering::Equal)
+        });
+        known.iter().map(|(place, _)| *place).collect::<Vec<_>>()
+    };
+    let mut order = sort(-1.0);
+    if order.iter().copied().eq(0..order.len()) {
+        order = sort(1.0);
     }
-    *items = [known, unknown].concat();
+    order.extend((0..values.len()).filter(|&place| values[place].is_none()));
+    order
 }
 
 #[cfg(test)]

@@ -11,22 +11,24 @@ use wasm_bindgen_futures::spawn_local;
 use crate::explorer::View;
 use crate::ui::dom::{browser, focus};
 use crate::ui::engine::Client;
-use crate::ui::later::{Later, LaterPart, PartLoader, mount_later};
+use crate::ui::later::{Later, LaterLoader, LaterPart, LaterProgram, do_tasks, mount_later};
 use crate::ui::model_panel::{ModelPanel, NeedsAdapter};
 use crate::ui::page::gallery::WorldFiles;
+use crate::ui::page::later_task::LaterTask;
 use crate::ui::page::locks::Prepared;
 use crate::ui::page::state::PageState;
-use crate::ui::page::{effects, file_input, lessons, locks, speech};
+use crate::ui::page::{effects, fetch_ahead, file_input, lessons, locks, speech};
 use crate::ui::panels::masthead::Masthead;
 use crate::ui::panels::navigation::Navigation;
 use crate::ui::panels::notices::Notices;
 use crate::ui::panels::save::{Save, VIEW};
+use crate::ui::panels::share_card;
 use crate::ui::panels::tour::Tour;
 use crate::ui::plot;
 use crate::ui::views;
 
 /// Puts the page in place of what stood in its element before the program ran.
-pub fn start(loader: PartLoader) {
+pub fn start(later: LaterLoader) {
     panic::set_hook(Box::new(|info| {
         console_error_panic_hook::hook(info);
         browser::announce("kappascope-crashed");
@@ -44,7 +46,7 @@ pub fn start(loader: PartLoader) {
         place.set_inner_html("");
         mount_to(
             place,
-            move || view! { <App client=client opening=opening loader=loader/> },
+            move || view! { <App client=client opening=opening later=later/> },
         )
         .forget();
         browser::announce("kappascope-started");
@@ -53,10 +55,11 @@ pub fn start(loader: PartLoader) {
 
 /// The whole page: makes its state, starts its effects, and lays out its panels around the open view.
 #[component]
-fn App(client: Client, opening: WorldFiles, loader: PartLoader) -> impl IntoView {
+fn App(client: Client, opening: WorldFiles, later: LaterLoader) -> impl IntoView {
     let page = PageState::new(client);
     provide_context(page);
-    provide_context(loader);
+    provide_context(later);
+    do_tasks(page);
     effects::open(page, opening);
     locks::keep(page);
     lessons::keep(page);
@@ -109,13 +112,31 @@ fn keep_view(page: PageState, place: NodeRef<Main>) {
     });
 }
 
-/// Puts a part that comes later into its place; it goes when what is returned is dropped.
-pub fn mount(part: LaterPart, place: HtmlElement) -> Box<dyn Any> {
+/// What the page does not open with.
+pub fn later_program() -> LaterProgram {
+    LaterProgram { mount, run_task }
+}
+
+/// Puts a part into its place; it goes when what is returned is dropped.
+fn mount(part: LaterPart, place: HtmlElement) -> Box<dyn Any> {
     match part {
         LaterPart::View(view) => views::mount(view, place),
         LaterPart::NeedsAdapter => Box::new(mount_to(place, NeedsAdapter)),
         LaterPart::BelowMatrix => Box::new(mount_to(place, views::BelowMatrix)),
         LaterPart::Models => Box::new(mount_to(place, ModelPanel)),
         LaterPart::Foot => Box::new(mount_to(place, || view! { <Save/><Tour/> })),
+    }
+}
+
+/// Does a task.
+fn run_task(task: LaterTask, page: PageState) {
+    match task {
+        LaterTask::SaveCard {
+            caption,
+            world,
+            lit,
+        } => share_card::save(page, caption, world, &lit),
+        LaterTask::FetchLessons(world) => lessons::fetch(page, world),
+        LaterTask::FetchAhead { world, images } => fetch_ahead::fetch(page, world, images),
     }
 }

@@ -1,7 +1,8 @@
-//! Parts of the page that are not there from the start: their program is loaded once the rest is at work.
+//! What is not there from the start, parts of the page and tasks: its program is loaded once the rest is at work.
 
 use std::any::Any;
 use std::future::Future;
+use std::mem;
 use std::pin::Pin;
 
 use gloo_timers::future::TimeoutFuture;
@@ -13,6 +14,7 @@ use wasm_bindgen_futures::spawn_local;
 use wasm_split_helpers::SplitLoaderError;
 
 use crate::explorer::View;
+use crate::ui::page::later_task::LaterTask;
 use crate::ui::page::state::PageState;
 use crate::ui::page::status::first_answer;
 
@@ -26,7 +28,7 @@ const LONGEST_PAUSE: u32 = 16_000;
 
 /// A part of the page that comes later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LaterPart {
+pub(crate) enum LaterPart {
     /// A view that the page does not open with.
     View(View),
     /// What stands in the place of a view that needs adapters where there are none.
@@ -42,14 +44,21 @@ pub enum LaterPart {
 /// A part in its place; it goes when this is dropped.
 type Mounted = Box<dyn Any>;
 
-/// A part in its place, once it is there.
-type Mounting = Pin<Box<dyn Future<Output = Result<Mounted, NotLoaded>>>>;
-
-/// Puts a part into its place, after loading the program that holds it where that has not been done.
+/// What only the later program does.
 #[derive(Debug, Clone, Copy)]
-pub struct PartLoader(pub fn(LaterPart, HtmlElement) -> Mounting);
+pub struct LaterProgram {
+    pub(super) mount: fn(LaterPart, HtmlElement) -> Mounted,
+    pub(super) run_task: fn(LaterTask, PageState),
+}
 
-/// The program of the parts could not be loaded.
+/// A program that is being loaded.
+pub type Loading = Pin<Box<dyn Future<Output = Result<LaterProgram, NotLoaded>>>>;
+
+/// Loads the later program, where that has not been done.
+#[derive(Debug, Clone, Copy)]
+pub struct LaterLoader(pub fn() -> Loading);
+
+/// The later program could not be loaded.
 #[derive(Debug, Clone, Copy)]
 pub struct NotLoaded;
 
@@ -57,6 +66,39 @@ impl From<SplitLoaderError> for NotLoaded {
     fn from(_: SplitLoaderError) -> Self {
         Self
     }
+}
+
+/// The later program, as soon as it can be had.
+async fn program(page: PageState) -> LaterProgram {
+    let LaterLoader(load) = expect_context();
+    let mut pause = PAUSE;
+    loop {
+        if let Ok(program) = load().await {
+            page.notices.take_back(NOT_LOADED);
+            return program;
+        }
+        if pause == PAUSE {
+            page.notify(NOT_LOADED);
+        }
+        TimeoutFuture::new(pause).await;
+        pause = (2 * pause).min(LONGEST_PAUSE);
+    }
+}
+
+/// Does the page's tasks, as soon as their program can be had.
+pub(super) fn do_tasks(page: PageState) {
+    Effect::new(move |_| {
+        page.tasks.track();
+        let tasks = page.tasks.try_update_untracked(mem::take);
+        let tasks = tasks.filter(|tasks| !tasks.is_empty());
+        let Some(tasks) = tasks else { return };
+        spawn_local(ScopedFuture::new_untracked(async move {
+            let program = program(page).await;
+            for task in tasks {
+                (program.run_task)(task, page);
+            }
+        }));
+    });
 }
 
 /// Puts a part into its place as soon as its program can be had, and keeps it there, unless it is not wanted any more
@@ -68,22 +110,10 @@ pub(super) fn mount_later(
     keep: impl Fn(Mounted) + 'static,
 ) {
     let page = expect_context::<PageState>();
-    let PartLoader(mount) = expect_context();
     spawn_local(ScopedFuture::new_untracked(async move {
-        let mut pause = PAUSE;
-        while is_wanted() {
-            if let Ok(mounted) = mount(part, place.clone()).await {
-                page.notices.take_back(NOT_LOADED);
-                if is_wanted() {
-                    keep(mounted);
-                }
-                return;
-            }
-            if pause == PAUSE {
-                page.notify(NOT_LOADED);
-            }
-            TimeoutFuture::new(pause).await;
-            pause = (2 * pause).min(LONGEST_PAUSE);
+        let program = program(page).await;
+        if is_wanted() {
+            keep((program.mount)(part, place));
         }
     }));
 }

@@ -21,5 +21,5 @@ mod panels;
 mod plot;
 mod views;
 
-pub use app::{mount, start};
-pub use later::{LaterPart, NotLoaded, PartLoader};
+pub use app::{later_program, start};
+pub use later::{LaterLoader, LaterProgram, NotLoaded};

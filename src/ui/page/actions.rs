@@ -9,6 +9,7 @@ use crate::explorer::{
 use crate::ui::dom::browser;
 use crate::ui::engine::asked_kind;
 use crate::ui::page::gallery;
+use crate::ui::page::later_task::LaterTask;
 use crate::ui::page::pictures::{PictureFile, PictureState};
 use crate::ui::page::state::{EngineState, HoveredCell, PageState};
 
@@ -29,6 +30,11 @@ impl PageState {
             self.choice.set("the address asks for it".into());
         }
         self.client.with_value(|client| client.start(source));
+    }
+
+    /// Has something done by the program that the page does not open with.
+    pub(crate) fn do_later(self, task: LaterTask) {
+        self.tasks.update(|tasks| tasks.push(task));
     }
 
     /// Sends an event to the supervisor of the engines.

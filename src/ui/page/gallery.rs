@@ -9,12 +9,13 @@ use serde::de::DeserializeOwned;
 use wasm_bindgen_futures::spawn_local;
 
 use crate::explorer::{AnswerSource, Event, ModelChoice, PagePicture, Snapshot, View, World};
-use crate::protocol::{Answer, CaptionReading, CompactDirection, RecordedAnswer, RecordedPicture};
+use crate::protocol::{CaptionReading, CompactDirection, RecordedAnswer, RecordedPicture};
 use crate::report::GalleryEntry;
 use crate::ui::dom::browser;
 use crate::ui::engine::Client;
+use crate::ui::page::later_task::LaterTask;
 use crate::ui::page::pictures::{GalleryPicture, PictureFile, PictureState, too_many};
-use crate::ui::page::state::{EngineState, PageState};
+use crate::ui::page::state::PageState;
 use crate::ui::page::status::first_answer;
 use crate::ui::page::wall::{COLUMNS, ROWS};
 use crate::wire;
@@ -86,32 +87,18 @@ pub(crate) fn open(page: PageState, opening: WorldFiles, is_linked: bool) {
     } else {
         show_start(page);
     }
-    let (ids, world) = (all_ids(page), opening.world);
+    let (images, world) = (all_ids(page), opening.world);
     if let Some(recorded) = opening.recorded {
         show_recorded(page, world, recorded);
     }
     fetch_wall(page, world);
-    spawn_local(fetch_ahead(page, world, ids));
-}
-
-/// Fetches what a visitor may want next: the answers recorded for the views, and the files of the gallery.
-async fn fetch_ahead(page: PageState, world: World, ids: Vec<String>) {
-    if page.state.with_untracked(|state| state.view) == View::Explore {
-        // What is open needs none of it.
-        first_answer(page).await;
-    }
-    let is_ready = |engine: &EngineState| matches!(engine, EngineState::Ready(_));
-    if !page.engine.with_untracked(is_ready) {
-        // Optional: without the recorded answers, the views wait for the engine.
-        let views = format!("{}/views.json", world.examples());
-        if let Ok(answers) = fetch_json::<Vec<Answer>>(&views).await {
-            page.learn_recorded(world, &answers);
+    spawn_local(async move {
+        if page.state.with_untracked(|state| state.view) == View::Explore {
+            // What is open needs nothing more.
+            first_answer(page).await;
         }
-    }
-    for id in ids {
-        // A picture that cannot be fetched ahead is fetched when the visitor asks for it, and an error is shown then.
-        gallery_bytes(page, &id).await.ok();
-    }
+        page.do_later(LaterTask::FetchAhead { world, images });
+    });
 }
 
 /// Shows the pictures that a visitor starts from.
@@ -259,7 +246,8 @@ fn show(page: PageState, picture: &GalleryPicture) {
     });
 }
 
-async fn gallery_bytes(page: PageState, id: &str) -> Result<Arc<Vec<u8>>, String> {
+/// The file of a picture of the gallery, fetched where it has not been.
+pub(crate) async fn gallery_bytes(page: PageState, id: &str) -> Result<Arc<Vec<u8>>, String> {
     let picture = known(page, id).ok_or("it is not in the gallery")?;
     if let Some(bytes) = picture.bytes {
         return Ok(bytes);

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use wasm_bindgen_futures::spawn_local;
 
+use crate::explorer::World;
 use crate::explorer::views::learn::{Lesson, Lessons, TourStep};
 use crate::ui::page::gallery::fetch_json;
+use crate::ui::page::later_task::LaterTask;
 use crate::ui::page::state::PageState;
 
 /// Fetches the texts of the world that is shown as soon as anything of them is to be shown.
@@ -22,14 +24,18 @@ pub(crate) fn keep(page: PageState) {
     });
     Effect::new(move |_| {
         if is_needed.get() && page.lesson_texts.with(Option::is_none) {
-            let of = world.get_untracked();
-            spawn_local(async move {
-                let lessons = fetch_json::<Lessons>(of.lessons()).await;
-                // The visitor may have gone to another world meanwhile.
-                if world.get_untracked() == of {
-                    page.lesson_texts.set(Some(lessons.map(Arc::new)));
-                }
-            });
+            page.do_later(LaterTask::FetchLessons(world.get_untracked()));
+        }
+    });
+}
+
+/// Fetches the texts of a world and gives them to the views.
+pub(crate) fn fetch(page: PageState, of: World) {
+    spawn_local(async move {
+        let lessons = fetch_json::<Lessons>(of.lessons()).await;
+        // The visitor may have gone to another world meanwhile.
+        if page.world.get_untracked() == of {
+            page.lesson_texts.set(Some(lessons.map(Arc::new)));
         }
     });
 }

@@ -15,6 +15,7 @@ use crate::protocol::Progress;
 use crate::ui::dom::cursor::Cursor;
 use crate::ui::engine::Client;
 use crate::ui::model_panel::ModelsState;
+use crate::ui::page::later_task::LaterTask;
 use crate::ui::page::lesson_texts;
 use crate::ui::page::lesson_texts::LessonTexts;
 use crate::ui::page::notices::Notices;
@@ -25,6 +26,8 @@ use crate::ui::page::pictures::{
 /// Everything the page's parts share; copied freely, since it holds only handles.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PageState {
+    /// What is to be done by a program that the page does not open with.
+    pub(crate) tasks: RwSignal<Vec<LaterTask>>,
     /// All that a link restores.
     pub(crate) state: RwSignal<ExplorerState>,
     /// The newest answer about the matrix.
@@ -130,6 +133,7 @@ impl PageState {
         let is_bare = is_bare(engine);
         let models = ModelsState::new();
         Self {
+            tasks: RwSignal::default(),
             state,
             snapshot,
             readings,

@@ -20,7 +20,7 @@ pub(super) mod prose;
 pub(super) mod ranks;
 pub(super) mod save;
 pub(super) mod select;
-mod share_card;
+pub(super) mod share_card;
 pub(super) mod shared_link;
 pub(super) mod touched_pair;
 pub(super) mod tour;

@@ -11,9 +11,9 @@ use crate::explorer::{
 };
 use crate::scenes::{Scene, render};
 use crate::ui::dom::canvas;
+use crate::ui::page::later_task::LaterTask;
 use crate::ui::page::state::PageState;
 use crate::ui::page::wall::{COLUMNS, ROWS, SIDE, pictures_name};
-use crate::ui::panels::share_card;
 
 /// Place in the page's history of the slider of the coverage; no caption's key is as great.
 const SLIDER: u64 = 1 << 33;
@@ -49,13 +49,15 @@ pub(crate) fn Wall() -> impl IntoView {
     };
     let spoken = move || lit.with(|lit| lit_text(lit.as_ref()));
     let save = move |_| {
-        if let (Some(key), Some(text), Some(world), Some(lit)) = (
-            key.get_untracked(),
-            text.get_untracked(),
-            world.get_untracked(),
-            lit.get_untracked(),
-        ) {
-            share_card::save(page, (key, text), world, &lit);
+        let caption = key.get_untracked().zip(text.get_untracked());
+        if let (Some(caption), Some(world), Some(lit)) =
+            (caption, world.get_untracked(), lit.get_untracked())
+        {
+            page.do_later(LaterTask::SaveCard {
+                caption,
+                world,
+                lit,
+            });
         }
     };
     view! {
