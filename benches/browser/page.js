@@ -117,6 +117,45 @@ const timeDispatches = () => {
     }, true);
 };
 
+// Times the kernel that the CPU engine assembles for its products, without the engine. Runs in the worker, before its program.
+const timeProducts = () => {
+    // Columns of a panel, and products timed together, as in products.py.
+    const N_COLUMNS = 8, N_ROUNDS = 15, ROUND_OPERATIONS = 1e9;
+    const { Module } = WebAssembly;
+    let kernel;
+    WebAssembly.Module = class extends Module {
+        constructor(bytes) {
+            super(bytes);
+            kernel = this;
+        }
+    };
+    const millis = n => {
+        const [{ module, name }] = Module.imports(kernel), memory = new WebAssembly.Memory({ initial: Math.ceil(16 * (n * n + n) / 65536) });
+        const { float } = new WebAssembly.Instance(kernel, { [module]: { [name]: memory } }).exports;
+        const [rows, panels, output, bias] = [0, 1, 2, 3].map(i => new Float32Array(memory.buffer, 4 * i * n * n, i < 3 ? n * n : n));
+        [rows, panels].forEach(values => values.forEach((_, i) => { values[i] = Math.sin(i * i + 1) }));
+        const run = () => float(rows.byteOffset, panels.byteOffset, bias.byteOffset, output.byteOffset, n, n, n / N_COLUMNS, 0);
+        run();
+        for (const [row, column] of [[0, 0], [1, n - 1], [n - 1, 9]]) {
+            const right = k => panels[(Math.floor(column / N_COLUMNS) * n + k) * N_COLUMNS + column % N_COLUMNS];
+            const sum = rows.subarray(row * n, (row + 1) * n).reduce((sum, left, k) => sum + left * right(k), 0);
+            if (!(Math.abs(output[row * n + column] - sum) < 1e-3)) throw new Error(`product of ${n}: ${output[row * n + column]}, expected ${sum}`);
+        }
+        const nTimes = Math.max(1, Math.round(ROUND_OPERATIONS / (2 * n ** 3))), rounds = [];
+        for (let i = 0; i < N_ROUNDS; i += 1) {
+            const start = performance.now();
+            for (let j = 0; j < nTimes; j += 1) run();
+            rounds.push((performance.now() - start) / nTimes);
+        }
+        return rounds;
+    };
+    addEventListener('message', event => {
+        if (!event.data.Products) return;
+        event.stopImmediatePropagation();
+        postMessage({ Products: event.data.Products.map(millis) });
+    }, true);
+};
+
 // Our engine, through its own protocol (src/protocol.rs), started as the page starts it.
 class Ours extends Asked {
     static async start(program, before = '') {
@@ -342,6 +381,9 @@ const loads = async (model, nRounds, isRunning) => {
 };
 const LOADS = ['load the text tower to the first answer', 'first call, 4 × 16 tokens', 'load the image tower to the first answer'];
 
+// Sides of the square matrices that are multiplied.
+const PRODUCTS = [256, 512, 768, 1024];
+
 const steps = {
     clip: nRounds => calls(CLIP, nRounds, ['1', '4', '8', 'prefixes', 'picture']),
     int8: nRounds => calls(INT8, nRounds, ['1', '4', '8', 'prefixes', 'picture']),
@@ -351,6 +393,13 @@ const steps = {
         await loads(CLIP, n, false);
         await loads(CLIP, n, true);
         await loads(PHOTOS, n, false);
+    },
+    // Our kernel alone; the driver asks the other side.
+    async products() {
+        const engine = await Ours.start('engine_cpu', `(${timeProducts})();`);
+        const products = await engine.ask({ Products: PRODUCTS });
+        PRODUCTS.forEach((n, i) => outcome.rows.push({ name: `${n}`, unit: 'ms', ours: products[i], theirs: [] }));
+        engine.end();
     },
     // Both towers of one side in a tab of their own, whose memory the driver reads.
     ours: () => load('ours', CLIP),

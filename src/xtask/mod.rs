@@ -26,7 +26,7 @@ usage: cargo xtask COMMAND
   dist [--built]        build the page and write its release into dist-release/; --built takes dist/ as it is
   format                format every file; `cargo fmt` alone passes over the views' components
   bench browser [STEP …]  our engines beside onnxruntime-web in one browser, into benches/results/; a STEP is one of
-                        clip, loading, photos, int8, memory and, only where they are named, gpu and dispatches
+                        clip, loading, photos, int8, products, memory and, only where they are named, gpu and dispatches
   bench gpu             on an NVIDIA GPU: fits on CUDA beside PyTorch, and the WebGPU engine beside onnxruntime-web
   bench page            what each program of the page in dist/ weighs, into benches/results/
   bench start           how soon the release paints, answers and follows the visitor, into benches/results/

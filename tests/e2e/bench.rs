@@ -4,10 +4,12 @@
 //! before anything is timed. What was measured goes to `benches/results/`.
 
 mod built_page {
+    use std::collections::BTreeMap;
     use std::env;
     use std::fmt::Write as _;
     use std::fs;
     use std::path::{Path, PathBuf};
+    use std::process::Command;
     use std::thread;
     use std::time::{Duration, Instant};
 
@@ -18,9 +20,11 @@ mod built_page {
     use crate::harness::{Browser, Server, dist, machine};
 
     /// What is measured where no step is named.
-    const STEPS: [&str; 5] = ["clip", "loading", "photos", "int8", "memory"];
+    const STEPS: [&str; 6] = ["clip", "loading", "photos", "int8", "products", "memory"];
     /// Times that each is asked, after one that does not count.
     const ROUNDS: usize = 15;
+    /// Times that either side is asked for its products, each time for the median of as many rounds.
+    const PRODUCT_ROUNDS: usize = 3;
     /// A call on a software GPU takes a minute.
     const LIMIT: Duration = Duration::from_mins(60);
     const PAUSE: Duration = Duration::from_millis(500);
@@ -91,6 +95,9 @@ mod built_page {
     fn measure(server: &Server, step: &str) -> (Vec<Row>, Vec<String>) {
         if step == "memory" {
             return (vec![memory(server)], Vec::new());
+        }
+        if step == "products" {
+            return (products(server), Vec::new());
         }
         let outcome = outcome_of(&opened(server), step);
         let rows = outcome["rows"].as_array().into_iter().flatten();
@@ -197,19 +204,55 @@ mod built_page {
 
     fn row(row: &Value) -> Row {
         let text = |name: &str| row[name].as_str().expect("a text").to_owned();
-        let times = |name: &str| {
-            row[name]
-                .as_array()
-                .into_iter()
-                .flatten()
-                .filter_map(Value::as_f64)
-        };
         Row {
             name: text("name"),
-            ours: median(times("ours")),
-            theirs: median(times("theirs")),
+            ours: median(times_of(row, "ours")),
+            theirs: median(times_of(row, "theirs")),
             unit: text("unit"),
         }
+    }
+
+    fn times_of<'a>(row: &'a Value, side: &str) -> impl Iterator<Item = f64> + use<'a> {
+        let times = row[side].as_array().into_iter().flatten();
+        times.filter_map(Value::as_f64)
+    }
+
+    /// The kernel of the CPU engine beside a native one, each asked in turn.
+    fn products(server: &Server) -> Vec<Row> {
+        let mut times: BTreeMap<u64, [Vec<f64>; 2]> = BTreeMap::new();
+        for _ in 0..PRODUCT_ROUNDS {
+            let outcome = outcome_of(&opened(server), "products");
+            let rows = outcome["rows"].as_array().into_iter().flatten();
+            let ours =
+                rows.map(|row| (row["name"].as_str().expect("a side"), times_of(row, "ours")));
+            let ours: Vec<(&str, f64)> = ours.map(|(side, times)| (side, median(times))).collect();
+            let theirs = native_products(ours.iter().map(|(side, _)| *side));
+            for (side, millis) in ours {
+                let [first, second] = times.entry(side.parse().expect("a side")).or_default();
+                first.push(millis);
+                second.push(theirs[side].as_f64().expect("milliseconds"));
+            }
+        }
+        let row = |(n, [ours, theirs]): (u64, [Vec<f64>; 2])| Row {
+            name: format!(
+                "Product of {n} × {n} numbers, beside OpenBLAS with AVX2 outside the browser"
+            ),
+            ours: median(ours.into_iter()),
+            theirs: median(theirs.into_iter()),
+            unit: "ms".to_owned(),
+        };
+        times.into_iter().map(row).collect()
+    }
+
+    /// Milliseconds of a product by sides of its matrices.
+    fn native_products<'a>(sides: impl Iterator<Item = &'a str>) -> Value {
+        let python = env::var("PYTHON").unwrap_or_else(|_| "python3".to_owned());
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/browser/products.py");
+        let output = Command::new(python).arg(script).args(sides).output();
+        let output = output.expect("Python runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "products.py: {said}");
+        serde_json::from_slice(&output.stdout).expect("JSON")
     }
 
     /// The greatest memory of a tab that loads both towers and answers.
