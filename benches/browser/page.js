@@ -171,7 +171,7 @@ class Ours extends Asked {
 
     hear(data) {
         const [name, content] = typeof data === 'string' ? [data] : Object.entries(data)[0];
-        if (['Heartbeat', 'Progress', 'ImageEncoderLoads', 'ImageEncoderLoaded', 'KeptAdapters'].includes(name)) return;
+        if (['Heartbeat', 'Progress', 'ImageEncoderLoads', 'ImageEncoderLoaded', 'KeptAdapters', 'PassTimed'].includes(name)) return;
         if (['Failed', 'Refused', 'ImageRefused', 'Crashed', 'Lost', 'Cancelled'].includes(name))
             return this.reject?.(new Error(`${name}: ${content?.message}`));
         this.resolve?.(content);
