@@ -9,8 +9,9 @@ use crate::train::files::put;
 use crate::weights::manifest::{Part, Shard};
 use crate::weights::shard::{Precision, describe, file_entry, write};
 
-/// Greatest size of a file in bytes: while it loads a model the page has two in memory, one at work and one on its way.
-pub(super) const MAX_SHARD_BYTES: usize = 16_000_000;
+/// Greatest size of a file in bytes: the page has one in memory while it loads a model, and `GitHub` Pages refuse more
+/// than 100 MB.
+pub(super) const MAX_SHARD_BYTES: usize = 32_000_000;
 
 /// Bytes of each file left for its header, of which a tensor takes some 150.
 const HEADER_BYTES: usize = 1_000_000;
