@@ -128,7 +128,7 @@ fn mount(part: LaterPart, place: HtmlElement) -> Box<dyn Any> {
     }
 }
 
-/// Does a task.
+/// Does what the page left to the later program: saves a card, or fetches what is not needed to open.
 fn run_task(task: LaterTask, page: PageState) {
     match task {
         LaterTask::SaveCard {
