@@ -156,6 +156,9 @@ const timeProducts = () => {
     }, true);
 };
 
+// What answers each question, where it is not called as the question; an engine says more by itself.
+const ANSWERS = { Load: ['Loaded', 'LoadedBare'], Score: ['Scored', 'Compared'], AddImage: ['ImageAdded'], ProbePicture: ['PictureProbed'] };
+
 // Our engine, through its own protocol (src/protocol.rs), started as the page starts it.
 class Ours extends Asked {
     static async start(program, before = '') {
@@ -171,10 +174,15 @@ class Ours extends Asked {
 
     hear(data) {
         const [name, content] = typeof data === 'string' ? [data] : Object.entries(data)[0];
-        if (['Heartbeat', 'Progress', 'ImageEncoderLoads', 'ImageEncoderLoaded', 'KeptAdapters', 'PassTimed'].includes(name)) return;
         if (['Failed', 'Refused', 'ImageRefused', 'Crashed', 'Lost', 'Cancelled'].includes(name))
             return this.reject?.(new Error(`${name}: ${content?.message}`));
-        this.resolve?.(content);
+        if (this.awaited?.includes(name)) this.resolve?.(content);
+    }
+
+    ask(message = 'Started') {
+        const kind = typeof message === 'string' ? message : Object.keys(message)[0];
+        this.awaited = ANSWERS[kind] ?? [kind];
+        return super.ask(kind === 'Started' ? undefined : message);
     }
 
     load(model) {
